@@ -1,0 +1,337 @@
+/**
+ * A run as a fold over what is heard of it: `state = events.reduce(apply, initial)`.
+ * Live, reloaded and replayed runs go through this one function and so cannot differ.
+ */
+import type {
+  AnswerOutcome,
+  CompactAnswer,
+  DriverEvent,
+  DriverStage,
+  FailureReason,
+  Score,
+} from '../protocol/driverEvents';
+import {
+  hasEnded,
+  type RunSnapshot,
+  type RunStatus,
+  type ShardPhase,
+  type ShardSnapshot,
+} from '../protocol/runSnapshot';
+
+/** What is known of a run before anything is heard of it. */
+export interface RunFacts {
+  readonly id: string;
+  readonly benchmark: string;
+  readonly modelId: string;
+  readonly clusterName: string;
+  readonly shards: number;
+  readonly repeats: number;
+  /** Milliseconds since 1970. */
+  readonly submittedAt: number;
+  readonly outputFolder: string;
+}
+
+/** What the extension itself sees of the run's Ray job. Ray alone decides whether a run goes on. */
+export type JobEvent =
+  | {
+      readonly type: 'job';
+      readonly status: 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'STOPPED';
+      readonly message: string | undefined;
+      /** Milliseconds since 1970, when the job has ended. */
+      readonly endedAt: number | undefined;
+    }
+  /** The cluster does not answer. `gone` when it is certain that it never will again. */
+  | { readonly type: 'unheard'; readonly since: number; readonly gone: boolean }
+  /** The request never became a job. */
+  | { readonly type: 'not_submitted'; readonly message: string; readonly at: number };
+
+export type RunEvent = DriverEvent | JobEvent;
+
+interface ShardFold {
+  readonly start: number;
+  readonly end: number;
+  phase: ShardPhase;
+  attempt: number;
+  message: string | null;
+  /** By position and repeat, so that a line that comes twice counts once. */
+  readonly answers: Map<number, CompactAnswer>;
+  rewardSum: number;
+  tokens: number;
+  readonly outcomes: Record<AnswerOutcome, number>;
+  /** The median and the number of answers it was taken over: sorting anew at each drawing would cost more than it tells. */
+  median: { over: number; ms: number | null };
+}
+
+export interface RunState {
+  readonly facts: RunFacts;
+  status: RunStatus;
+  stage: DriverStage | null;
+  message: string | null;
+  reason: FailureReason | null;
+  endedAt: number | null;
+  lastHeardAt: number | null;
+  problems: number;
+  shards: ShardFold[];
+  scores: Record<string, Score> | null;
+  categories: Record<string, { mean_reward: number; n: number }> | null;
+  bundlePath: string | null;
+  /** The driver's own last word. What the job's end means is read from it. */
+  end: Extract<DriverEvent, { type: 'end' }> | null;
+}
+
+/** The state before the first event. */
+export function initialRunState(facts: RunFacts): RunState {
+  return {
+    facts,
+    status: 'submitting',
+    stage: null,
+    message: null,
+    reason: null,
+    endedAt: null,
+    lastHeardAt: null,
+    problems: 0,
+    shards: [],
+    scores: null,
+    categories: null,
+    bundlePath: null,
+    end: null,
+  };
+}
+
+/** Takes one event in. The state is changed in place (100,000 answers are not copied four times a second) and given back. */
+export function apply(state: RunState, event: RunEvent): RunState {
+  switch (event.type) {
+    case 'stage':
+      state.stage = event.stage;
+      break;
+    case 'start':
+      applyStart(state, event);
+      break;
+    case 'shard':
+      applyShardState(state, event);
+      break;
+    case 'answers':
+      applyAnswers(state, event);
+      break;
+    case 'shard_done':
+      applyShardDone(state, event);
+      break;
+    case 'merged':
+      state.scores = event.scores;
+      state.categories = event.categories;
+      state.bundlePath = event.bundle;
+      break;
+    case 'end':
+      state.end = event;
+      break;
+    case 'job':
+      applyJob(state, event);
+      break;
+    case 'unheard':
+      applyUnheard(state, event);
+      break;
+    case 'not_submitted':
+      Object.assign(state, { status: 'failed', reason: 'request', message: event.message, endedAt: event.at });
+      break;
+  }
+  return state;
+}
+
+function applyStart(state: RunState, event: Extract<DriverEvent, { type: 'start' }>): void {
+  state.problems = event.problems;
+  if (state.shards.length === 0) {
+    state.shards = event.ranges.map(([start, end]) => newShard(start, end));
+  }
+}
+
+function newShard(start: number, end: number): ShardFold {
+  return {
+    start,
+    end,
+    phase: 'waiting',
+    attempt: 0,
+    message: null,
+    answers: new Map(),
+    rewardSum: 0,
+    tokens: 0,
+    outcomes: noOutcomes(),
+    median: { over: 0, ms: null },
+  };
+}
+
+function noOutcomes(): Record<AnswerOutcome, number> {
+  return { ok: 0, endpoint_error: 0, truncated: 0, empty: 0 };
+}
+
+function applyShardState(state: RunState, event: Extract<DriverEvent, { type: 'shard' }>): void {
+  const shard = state.shards[event.shard];
+  // The line of an earlier try may come after the first of a later one.
+  if (!shard || shard.phase === 'done' || event.attempt < shard.attempt) {
+    return;
+  }
+  shard.attempt = event.attempt;
+  shard.phase = event.state === 'queued' ? 'waiting' : event.state;
+  shard.message = event.message ?? null;
+}
+
+function applyAnswers(state: RunState, event: Extract<DriverEvent, { type: 'answers' }>): void {
+  const shard = state.shards[event.shard];
+  // After `shard_done` everything is there; what still drips in is older.
+  if (!shard || shard.phase === 'done') {
+    return;
+  }
+  if (event.attempt >= shard.attempt) {
+    shard.attempt = event.attempt;
+    shard.phase = 'running';
+  }
+  for (const answer of event.answers) {
+    addAnswer(state, shard, answer);
+  }
+}
+
+function applyShardDone(state: RunState, event: Extract<DriverEvent, { type: 'shard_done' }>): void {
+  const shard = state.shards[event.shard];
+  if (!shard) {
+    return;
+  }
+  shard.answers.clear();
+  Object.assign(shard, { rewardSum: 0, tokens: 0, median: { over: 0, ms: null } });
+  Object.assign(shard.outcomes, noOutcomes());
+  for (const answer of event.answers) {
+    addAnswer(state, shard, answer);
+  }
+  shard.attempt = event.attempt;
+  shard.phase = 'done';
+  shard.message = null;
+}
+
+function addAnswer(state: RunState, shard: ShardFold, answer: CompactAnswer): void {
+  const [position, , repeat, reward, , tokens, outcome] = answer;
+  const key = position * state.facts.repeats + repeat;
+  const before = shard.answers.get(key);
+  if (before) {
+    shard.rewardSum -= before[3];
+    shard.tokens -= before[5];
+    shard.outcomes[before[6]] -= 1;
+  }
+  shard.answers.set(key, answer);
+  shard.rewardSum += reward;
+  shard.tokens += tokens;
+  shard.outcomes[outcome] += 1;
+}
+
+function applyJob(state: RunState, event: Extract<JobEvent, { type: 'job' }>): void {
+  state.lastHeardAt = null;
+  switch (event.status) {
+    case 'PENDING':
+      state.status = 'pending';
+      state.message = null;
+      return;
+    case 'RUNNING':
+      state.status = 'running';
+      state.message = null;
+      return;
+    default:
+      applyJobEnd(state, event);
+  }
+}
+
+function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>): void {
+  state.endedAt = event.endedAt ?? state.endedAt;
+  const end = state.end;
+  if (event.status === 'STOPPED') {
+    state.status = 'stopped';
+    state.message = 'Cancelled. The answers that had come are kept in the output folder.';
+  } else if (end) {
+    // A job that "succeeded" with endpoint errors is partial, and one that the driver failed may have said why.
+    state.status = end.outcome;
+    state.reason = end.reason ?? null;
+    state.message = end.message;
+  } else {
+    state.status = 'failed';
+    state.reason = 'internal';
+    state.message = `The driver ended without a last word. ${lastLine(event.message)} The log has the rest.`;
+  }
+  for (const shard of state.shards) {
+    if (shard.phase === 'running' || shard.phase === 'waiting') {
+      shard.phase = 'failed';
+      shard.message ??= state.status === 'stopped' ? 'Stopped before it was done' : 'Ended before it was done';
+    }
+  }
+}
+
+function lastLine(text: string | undefined): string {
+  const line = text?.trim().split('\n').at(-1)?.trim();
+  return line ? `Ray says: ${line.slice(0, 300)}` : 'Ray gives no reason.';
+}
+
+function applyUnheard(state: RunState, event: Extract<JobEvent, { type: 'unheard' }>): void {
+  if (hasEnded(state.status)) {
+    return;
+  }
+  state.lastHeardAt = event.since;
+  if (event.gone) {
+    state.status = 'lost';
+    state.message = `The cluster that ran this benchmark cannot be reached: it was stopped, left or lost. The answers that had come are kept in ${state.facts.outputFolder}.`;
+  }
+}
+
+/** The run as it is drawn. */
+export function snapshotOf(state: RunState): RunSnapshot {
+  const { facts } = state;
+  const shards = state.shards.map((shard, index) => shardSnapshotOf(shard, index, facts.repeats));
+  const sum = (pick: (shard: ShardFold) => number): number =>
+    state.shards.reduce((total, shard) => total + pick(shard), 0);
+  return {
+    id: facts.id,
+    benchmark: facts.benchmark,
+    modelId: facts.modelId,
+    clusterName: facts.clusterName,
+    status: state.status,
+    stage: state.stage,
+    message: state.message,
+    reason: state.reason,
+    submittedAt: facts.submittedAt,
+    endedAt: state.endedAt,
+    lastHeardAt: state.lastHeardAt,
+    repeats: facts.repeats,
+    problems: state.problems,
+    answered: sum((shard) => shard.answers.size),
+    expected: state.problems * facts.repeats,
+    rewardSum: sum((shard) => shard.rewardSum),
+    tokens: sum((shard) => shard.tokens),
+    endpointErrors: sum((shard) => shard.outcomes.endpoint_error),
+    truncated: sum((shard) => shard.outcomes.truncated),
+    empty: sum((shard) => shard.outcomes.empty),
+    shards,
+    scores: state.scores,
+    categories: state.categories,
+    bundlePath: state.bundlePath,
+    outputFolder: facts.outputFolder,
+  };
+}
+
+function shardSnapshotOf(shard: ShardFold, index: number, repeats: number): ShardSnapshot {
+  return {
+    index,
+    start: shard.start,
+    end: shard.end,
+    total: (shard.end - shard.start) * repeats,
+    done: shard.answers.size,
+    rewardSum: shard.rewardSum,
+    endpointErrors: shard.outcomes.endpoint_error,
+    medianLatencyMs: medianLatency(shard),
+    phase: shard.phase,
+    attempt: shard.attempt,
+    message: shard.message,
+  };
+}
+
+function medianLatency(shard: ShardFold): number | null {
+  const over = shard.answers.size;
+  if (over !== shard.median.over) {
+    const latencies = [...shard.answers.values()].map((answer) => answer[4]).sort((a, b) => a - b);
+    shard.median = { over, ms: latencies[Math.floor(latencies.length / 2)] ?? null };
+  }
+  return shard.median.ms;
+}

@@ -1,0 +1,300 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEmitter, type Disposable, type Event } from '../common/emitter';
+import { writeFileAtomic } from '../common/files';
+import { messageOf, UserError } from '../common/userError';
+import type { RunRequest } from '../protocol/runRequest';
+import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
+import type { RayClient } from '../ray/client';
+import { readableLog } from './driverLog';
+import { followRun } from './followRun';
+import { buildJobPackage, DRIVER_MODULE, type OwnBenchmark, packagedBenchmarkName } from './jobPackage';
+import { loadRunRecords, type RunRecord, saveRunRecord } from './runRecord';
+import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from './runState';
+
+/** A run going on is saved at most this often, in ms: enough to show after a crash what was last seen. */
+const SAVE_EVERY_MS = 5000;
+
+/** The cluster a run is sent to. */
+export interface RunCluster {
+  readonly name: string;
+  readonly sessionName: string;
+  readonly client: RayClient;
+}
+
+/** What a person chose; paths and keys are worked out from it. */
+export interface NewRun {
+  /** The evaluator's own name, or a file of the user's. */
+  readonly benchmark: string | OwnBenchmark;
+  readonly shards: number;
+  readonly repeats: number;
+  readonly maxProblems: number | null;
+  readonly modelUrl: string;
+  readonly modelId: string;
+  readonly key: NewRunKey;
+  readonly requestsInFlight: number;
+  /** Absolute folder under which the run gets one of its own. */
+  readonly resultsFolder: string;
+}
+
+export type NewRunKey =
+  | { readonly source: 'none' }
+  /** The key itself. It is handed over in a file that only the user can read, so only to a cluster on this machine. */
+  | { readonly source: 'value'; readonly value: string }
+  | { readonly source: 'environment'; readonly name: string };
+
+export interface Runs extends Disposable {
+  /** The run that was submitted last. */
+  latest(): string | undefined;
+  snapshot(id: string): RunSnapshot | undefined;
+  /** Fires with a run's id whenever its snapshot may have changed. */
+  readonly onDidChange: Event<string>;
+  /** Ids of the runs that have not ended, the oldest first. */
+  active(): readonly string[];
+  /**
+   * Sends a run to a cluster and follows it.
+   *
+   * @returns the run's id, as soon as it can be watched. What goes wrong later is in its snapshot.
+   */
+  submit(run: NewRun, cluster: RunCluster): Promise<string>;
+  /** Stops a run's job; resolves when Ray has taken the order. */
+  cancel(id: string): Promise<void>;
+  /** The driver's log as a person reads it. */
+  log(id: string): string;
+  /** Reads what is kept and follows what has not ended. */
+  restore(): Promise<void>;
+}
+
+export interface RunsOptions {
+  /** Folder for the records of the runs. */
+  readonly storageFolder: string;
+  /** Folder that holds the driver's Python package. */
+  readonly driverFolder: string;
+  /** The client of the cluster with this session name, while it is up. */
+  readonly clientFor: (sessionName: string) => RayClient | undefined;
+  /** Whether the cluster with this session name is certain to be gone. */
+  readonly isGone: (sessionName: string) => boolean;
+  readonly logError: (message: string) => void;
+}
+
+interface Followed {
+  readonly record: RunRecord;
+  readonly state: RunState;
+  log: string;
+  savedAt: number;
+}
+
+/** Keeps the runs: submits, follows, remembers. */
+export function createRuns(options: RunsOptions): Runs {
+  const runs = new Map<string, Followed>();
+  const changed = createEmitter<string>((error) => options.logError(messageOf(error)));
+  const ending = new AbortController();
+  const keyFolder = join(options.storageFolder, 'keys');
+
+  function add(record: RunRecord): Followed {
+    const run: Followed = {
+      record,
+      state: initialRunState({
+        id: record.id,
+        benchmark: record.benchmark,
+        modelId: record.request.modelId,
+        clusterName: record.cluster.name,
+        shards: record.request.shards,
+        repeats: record.request.repeats,
+        submittedAt: record.submittedAt,
+        outputFolder: record.request.outputFolder,
+      }),
+      log: record.log ?? '',
+      savedAt: 0,
+    };
+    runs.set(record.id, run);
+    changed.fire(record.id);
+    return run;
+  }
+
+  function take(run: Followed, events: readonly RunEvent[]): void {
+    for (const event of events) {
+      apply(run.state, event);
+    }
+    changed.fire(run.record.id);
+    const now = Date.now();
+    if (!hasEnded(run.state.status) && now - run.savedAt > SAVE_EVERY_MS) {
+      run.savedAt = now;
+      save(run).catch((error) => options.logError(`A run could not be saved: ${messageOf(error)}`));
+    }
+  }
+
+  async function save(run: Followed): Promise<void> {
+    const ended = hasEnded(run.state.status);
+    await saveRunRecord(options.storageFolder, {
+      ...run.record,
+      snapshot: snapshotOf(run.state),
+      log: ended ? run.log : null,
+    });
+  }
+
+  async function finish(run: Followed): Promise<void> {
+    await rm(join(keyFolder, run.record.id), { force: true });
+    await save(run);
+  }
+
+  async function follow(run: Followed): Promise<void> {
+    const { sessionName } = run.record.cluster;
+    await followRun({
+      submissionId: run.record.id,
+      client: () => options.clientFor(sessionName),
+      isGone: () => options.isGone(sessionName),
+      onEvents: (events) => take(run, events),
+      onLog: (log) => {
+        run.log = log;
+      },
+      onFault: (fault) => options.logError(fault.message),
+      signal: ending.signal,
+    });
+    if (!ending.signal.aborted) {
+      await finish(run);
+    }
+  }
+
+  function followInBackground(run: Followed): void {
+    follow(run).catch((error) => {
+      options.logError(`Following the run ${run.record.id} ended: ${messageOf(error)}`);
+      take(run, [{ type: 'unheard', since: Date.now(), gone: false }]);
+    });
+  }
+
+  async function handOverKey(id: string, key: NewRunKey): Promise<RunRequest['key']> {
+    if (key.source !== 'value') {
+      return key;
+    }
+    await mkdir(keyFolder, { recursive: true, mode: 0o700 });
+    const path = join(keyFolder, id);
+    await writeFileAtomic(path, key.value, 0o600);
+    return { source: 'file', path };
+  }
+
+  return {
+    latest: () => [...runs.keys()].at(-1),
+    snapshot(id) {
+      const run = runs.get(id);
+      if (!run) {
+        return undefined;
+      }
+      // Until the first word after a reload, what was last seen is better than an empty page.
+      const nothingHeardYet =
+        run.state.status === 'submitting' || (run.state.status === 'lost' && run.state.problems === 0);
+      if (nothingHeardYet && run.record.snapshot) {
+        return run.state.status === 'lost'
+          ? { ...run.record.snapshot, status: 'lost', message: run.state.message, lastHeardAt: run.state.lastHeardAt }
+          : run.record.snapshot;
+      }
+      return snapshotOf(run.state);
+    },
+    onDidChange: changed.event,
+    active: () => [...runs.values()].filter((run) => !isOver(run)).map((run) => run.record.id),
+    async submit(chosen, cluster) {
+      const id = newRunId();
+      const own = typeof chosen.benchmark === 'string' ? undefined : chosen.benchmark;
+      const request: RunRequest = {
+        version: 1,
+        benchmark: typeof chosen.benchmark === 'string' ? chosen.benchmark : packagedBenchmarkName(chosen.benchmark),
+        shards: chosen.shards,
+        repeats: chosen.repeats,
+        maxProblems: chosen.maxProblems,
+        modelUrl: chosen.modelUrl,
+        modelId: chosen.modelId,
+        key: await handOverKey(id, chosen.key),
+        shuffleSeed: 42,
+        requestsInFlight: chosen.requestsInFlight,
+        outputFolder: join(chosen.resultsFolder, id),
+      };
+      const record: RunRecord = {
+        version: 1,
+        id,
+        benchmark: own?.name ?? request.benchmark,
+        request,
+        cluster: { name: cluster.name, sessionName: cluster.sessionName },
+        submittedAt: Date.now(),
+        snapshot: null,
+        log: null,
+      };
+      const run = add(record);
+      // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
+      await save(run);
+      try {
+        await send(cluster.client, record, options.driverFolder, own);
+      } catch (error) {
+        take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
+        await finish(run);
+        throw error;
+      }
+      followInBackground(run);
+      return id;
+    },
+    async cancel(id) {
+      const run = runs.get(id);
+      if (!run || isOver(run)) {
+        return;
+      }
+      const client = options.clientFor(run.record.cluster.sessionName);
+      if (!client) {
+        throw new UserError(
+          'The cluster that runs this benchmark does not answer, so the run cannot be cancelled now.',
+        );
+      }
+      await client.stopJob(id);
+    },
+    log: (id) => readableLog(runs.get(id)?.log ?? ''),
+    async restore() {
+      const records = await loadRunRecords(options.storageFolder, (file, reason) =>
+        options.logError(`The record of a run, ${file}, cannot be read: ${reason}`),
+      );
+      for (const record of records.filter((kept) => !runs.has(kept.id))) {
+        const run = add(record);
+        if (!isOver(run)) {
+          followInBackground(run);
+        }
+      }
+    },
+    dispose() {
+      ending.abort();
+      changed.dispose();
+    },
+  };
+}
+
+function isOver(run: Followed): boolean {
+  return hasEnded(run.state.status) || (run.record.snapshot !== null && hasEnded(run.record.snapshot.status));
+}
+
+/** Short, sortable by time, and made of characters that Ray takes as a submission id. */
+function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15);
+  return `shardboard-${time}-${randomBytes(3).toString('hex')}`;
+}
+
+async function send(
+  client: RayClient,
+  record: RunRecord,
+  driverFolder: string,
+  own: OwnBenchmark | undefined,
+): Promise<void> {
+  const request = JSON.stringify(record.request);
+  const workingDir = await client.uploadPackage(await buildJobPackage({ driverFolder, request, own }));
+  await client.submitJob({
+    submissionId: record.id,
+    entrypoint: `python -u -m ${DRIVER_MODULE} request.json`,
+    runtimeEnv: {
+      workingDir,
+      envVars: {
+        // Ray would fold similar lines of different shards into one, and colour them.
+        RAY_DEDUP_LOGS: '0',
+        RAY_COLOR_PREFIX: '0',
+        // A shell that switches bytecode off costs each worker seconds of compiling.
+        PYTHONDONTWRITEBYTECODE: '',
+      },
+    },
+    metadata: { benchmark: record.benchmark, model: record.request.modelId, shards: String(record.request.shards) },
+  });
+}
