@@ -1,0 +1,33 @@
+"""A resources server that runs the model's code on a Ray cluster: it says so with `ray_enabled = True`."""
+
+import subprocess
+import sys
+
+import ray
+from nemo_gym.base_resources_server import BaseVerifyRequest, BaseVerifyResponse, SimpleResourcesServer
+
+
+class CodeVerifyRequest(BaseVerifyRequest):
+    test: str
+
+
+# The worker must run in this server's own environment, not in the one that the cluster was started from.
+@ray.remote(runtime_env={"py_executable": sys.executable})
+def passes(code: str, test: str) -> bool:
+    """Whether the code and then the test run to their end within ten seconds."""
+    try:
+        return subprocess.run([sys.executable, "-c", f"{code}\n{test}"], timeout=10).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+class CodeServer(SimpleResourcesServer):
+    ray_enabled = True
+
+    async def verify(self, body: CodeVerifyRequest) -> BaseVerifyResponse:
+        passed = await passes.remote(body.response.output_text, body.test)
+        return BaseVerifyResponse(**body.model_dump(), reward=1.0 if passed else 0.0)
+
+
+if __name__ == "__main__":
+    CodeServer.run_webserver()
