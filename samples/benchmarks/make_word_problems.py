@@ -47,7 +47,10 @@ def change_from_a_note(draw: Draw) -> tuple[str, int]:
     name = draw.of(NAMES)
     item = draw.of(("notebooks", "pencils", "postcards", "candles", "mugs"))
     count, price, note = draw.number(3, 12), draw.number(2, 8), draw.of(("100", "200"))
-    question = f"{name} buys {count} {item} at ${price} each and pays with a ${note} note. How many dollars of change does {name} get?"
+    question = (
+        f"{name} buys {count} {item} at ${price} each and pays with a ${note} note. "
+        f"How many dollars of change does {name} get?"
+    )
     return question, int(note) - count * price
 
 
@@ -56,8 +59,8 @@ def two_kinds_of_goods(draw: Draw) -> tuple[str, int]:
     apples, apple_price = draw.number(2, 15), draw.number(1, 4)
     melons, melon_price = draw.number(2, 6), draw.number(3, 9)
     question = (
-        f"At the market {name} takes {apples} apples for ${apple_price} each and {melons} melons for ${melon_price} each. "
-        f"How many dollars does {name} pay?"
+        f"At the market {name} takes {apples} apples for ${apple_price} each "
+        f"and {melons} melons for ${melon_price} each. How many dollars does {name} pay?"
     )
     return question, apples * apple_price + melons * melon_price
 
@@ -67,7 +70,10 @@ def saving_up(draw: Draw) -> tuple[str, int]:
     weekly, weeks, start = draw.number(4, 15), draw.number(3, 20), draw.number(5, 60)
     thing = draw.of(("a bicycle", "a guitar", "a camera", "a tent"))
     price = start + weekly * weeks
-    question = f"{name} has ${start} and saves ${weekly} every week for {thing} that costs ${price}. After how many weeks can {name} buy it?"
+    question = (
+        f"{name} has ${start} and saves ${weekly} every week for {thing} that costs ${price}. "
+        f"After how many weeks can {name} buy it?"
+    )
     return question, weeks
 
 
@@ -75,8 +81,8 @@ def discount_on_a_set(draw: Draw) -> tuple[str, int]:
     name = draw.of(NAMES)
     price, count, off = 10 * draw.number(2, 12), draw.number(2, 6), draw.of(("10", "20", "30", "50"))
     question = (
-        f"A shop takes {off} percent off everything today. {name} picks {count} shirts that normally cost ${price} each. "
-        f"How many dollars does {name} pay?"
+        f"A shop takes {off} percent off everything today. "
+        f"{name} picks {count} shirts that normally cost ${price} each. How many dollars does {name} pay?"
     )
     return question, count * price * (100 - int(off)) // 100
 
@@ -89,8 +95,8 @@ def two_legs(draw: Draw) -> tuple[str, int]:
     first_speed, first_hours = 10 * draw.number(4, 9), draw.number(2, 5)
     second_speed, second_hours = 10 * draw.number(3, 12), draw.number(2, 4)
     question = (
-        f"{name} drives {first_hours} hours at {first_speed} km per hour and then {second_hours} hours at {second_speed} km per hour. "
-        f"How many kilometres is that in all?"
+        f"{name} drives {first_hours} hours at {first_speed} km per hour "
+        f"and then {second_hours} hours at {second_speed} km per hour. How many kilometres is that in all?"
     )
     return question, first_hours * first_speed + second_hours * second_speed
 
@@ -99,8 +105,8 @@ def bus_stops(draw: Draw) -> tuple[str, int]:
     start, on, off, late = draw.number(12, 40), draw.number(3, 15), draw.number(2, 11), draw.number(2, 9)
     town = draw.of(("Lindau", "Porto", "Kandy", "Tartu", "Oaxaca"))
     question = (
-        f"A bus leaves {town} with {start} passengers. At the first stop {on} get on and {off} get off; at the second {late} more get on. "
-        f"How many passengers are on the bus now?"
+        f"A bus leaves {town} with {start} passengers. At the first stop {on} get on and {off} get off; "
+        f"at the second {late} more get on. How many passengers are on the bus now?"
     )
     return question, start + on - off + late
 
@@ -109,8 +115,8 @@ def way_that_is_left(draw: Draw) -> tuple[str, int]:
     name, friend = draw.two_names()
     daily, days, left = draw.number(11, 29), draw.number(3, 9), draw.number(10, 80)
     question = (
-        f"{name} and {friend} walk a trail of {daily * days + left} km. They have walked {daily} km a day for {days} days. "
-        f"How many kilometres are left?"
+        f"{name} and {friend} walk a trail of {daily * days + left} km. "
+        f"They have walked {daily} km a day for {days} days. How many kilometres are left?"
     )
     return question, left
 
@@ -154,8 +160,8 @@ def shared_fairly(draw: Draw) -> tuple[str, int]:
     people, each, kept = draw.number(3, 12), draw.number(2, 16), draw.number(2, 9)
     fruit = draw.of(("cherries", "dates", "figs", "plums"))
     question = (
-        f"{name} and {friend} picked {people * each + kept} {fruit}. They keep {kept} and share the rest fairly among {people} people. "
-        f"How many {fruit} does each person get?"
+        f"{name} and {friend} picked {people * each + kept} {fruit}. "
+        f"They keep {kept} and share the rest fairly among {people} people. How many {fruit} does each person get?"
     )
     return question, each
 
@@ -164,8 +170,8 @@ def time_to_cook(draw: Draw) -> tuple[str, int]:
     name = draw.of(NAMES)
     batches, minutes, rest = draw.number(2, 9), draw.number(6, 25), draw.number(5, 40)
     question = (
-        f"{name} fries {batches} batches of dumplings, {minutes} minutes each, one after the other, and then lets them rest for {rest} minutes. "
-        f"How many minutes does it take in all?"
+        f"{name} fries {batches} batches of dumplings, {minutes} minutes each, one after the other, "
+        f"and then lets them rest for {rest} minutes. How many minutes does it take in all?"
     )
     return question, batches * minutes + rest
 
@@ -187,8 +193,8 @@ def boxes_and_shelves(draw: Draw) -> tuple[str, int]:
     shelves, boxes, parts, broken = draw.number(2, 9), draw.number(3, 12), draw.number(5, 20), draw.number(2, 20)
     part = draw.of(("bolts", "lamps", "valves", "sensors"))
     question = (
-        f"A store has {shelves} shelves with {boxes} boxes each, and every box holds {parts} {part}. {broken} {part} are broken. "
-        f"How many {part} can be used?"
+        f"A store has {shelves} shelves with {boxes} boxes each, and every box holds {parts} {part}. "
+        f"{broken} {part} are broken. How many {part} can be used?"
     )
     return question, shelves * boxes * parts - broken
 
