@@ -45,6 +45,8 @@ export type NewRunKey =
   | { readonly source: 'environment'; readonly name: string };
 
 export interface Runs extends Disposable {
+  /** Ids of all runs, the oldest first. */
+  all(): readonly string[];
   /** The run that was submitted last. */
   latest(): string | undefined;
   snapshot(id: string): RunSnapshot | undefined;
@@ -175,6 +177,7 @@ export function createRuns(options: RunsOptions): Runs {
   }
 
   return {
+    all: () => [...runs.keys()],
     latest: () => [...runs.keys()].at(-1),
     snapshot(id) {
       const run = runs.get(id);

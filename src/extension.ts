@@ -1,0 +1,171 @@
+/** The composition root: makes the parts and hands them to each other. */
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { createPracticeModel } from './benchmark/practiceModel';
+import { createRuns } from './benchmark/runs';
+import { createClusterService } from './cluster/service';
+import { copyDashboardToken, joinCluster, openDashboard, startCluster, stopCluster } from './commands/clusterCommands';
+import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
+import { createJoinedStore } from './commands/joinedStore';
+import { createModelKeys } from './commands/modelKeys';
+import { registerCommand, showError } from './commands/register';
+import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
+import { submitBenchmark } from './commands/submitBenchmark';
+import { togglePracticeModel } from './commands/togglePracticeModel';
+import { UserError } from './common/userError';
+import { registerCodeLenses } from './editor/codeLenses';
+import { environmentProblems, probeEnvironment } from './python/environment';
+import { findInterpreter } from './python/interpreterFinder';
+import { createPythonParser } from './python/parser';
+import { registerClusterView } from './views/clusterView';
+import { registerResultsPanels } from './views/resultsPanel';
+import { registerResultsView } from './views/resultsView';
+import { registerRunLogs } from './views/runLogs';
+import { registerStatusBar } from './views/statusBar';
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('Shardboard', { log: true });
+  const keep = <T extends vscode.Disposable>(item: T): T => {
+    context.subscriptions.push(item);
+    return item;
+  };
+  keep(log);
+  const logError = (message: string): void => log.error(message);
+
+  const parser = keep(createPythonParser(join(context.extensionPath, 'dist')));
+
+  const globalFolder = context.globalStorageUri.fsPath;
+  const cluster = keep(
+    createClusterService({
+      storageFolder: globalFolder,
+      resolvePython: readyInterpreter,
+      joined: createJoinedStore(context),
+    }),
+  );
+  const practiceModel = keep(
+    createPracticeModel({
+      script: join(context.extensionPath, 'samples', 'practice_model.mjs'),
+      node: process.execPath,
+      storageFolder: globalFolder,
+    }),
+  );
+  let isClusterKnown = false;
+  const runningSession = (): string | undefined => {
+    const state = cluster.state();
+    return state.kind === 'running' ? state.sessionName : undefined;
+  };
+  const runs = keep(
+    createRuns({
+      storageFolder: join((context.storageUri ?? context.globalStorageUri).fsPath, 'runs'),
+      driverFolder: join(context.extensionPath, 'driver'),
+      clientFor: (session) => (runningSession() === session ? cluster.client() : undefined),
+      // Until it has been looked for, a cluster that is not there yet may only not have been found yet.
+      isGone: (session) => isClusterKnown && runningSession() !== session,
+      logError,
+    }),
+  );
+
+  const panels = keep(registerResultsPanels(context, runs, runAction));
+  keep(registerResultsView(context, runs, runAction));
+  keep(registerClusterView(cluster, runs));
+  keep(registerStatusBar(cluster, runs));
+  const logs = keep(registerRunLogs(runs));
+  keep(
+    registerCodeLenses({
+      parser,
+      cluster: { rayState: () => cluster.state().kind, onDidChange: cluster.onDidChange },
+    }),
+  );
+  keep(cluster.onDidChange(updateContext));
+
+  const keys = createModelKeys(context);
+  const command = (id: string, run: (...args: readonly unknown[]) => Promise<void>): void => {
+    keep(registerCommand(`shardboard.${id}`, log, run));
+  };
+  command('startCluster', () => startCluster(cluster));
+  command('stopCluster', () => stopCluster(cluster, runs));
+  command('joinCluster', () => joinCluster(cluster));
+  command('leaveCluster', () => cluster.leave());
+  command('showCluster', async () => {
+    await vscode.commands.executeCommand('shardboard.cluster.focus');
+  });
+  command('openDashboard', () => openDashboard(cluster));
+  command('copyDashboardToken', () => copyDashboardToken(cluster));
+  command('submitBenchmark', async () => {
+    const findBenchmarks = () => findWorkspaceBenchmarks(parser);
+    panels.show(await submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks }));
+  });
+  command('cancelRun', (id) => cancelRun(runs, id));
+  command('showResults', async (id) => {
+    const run = typeof id === 'string' ? id : runs.latest();
+    if (run === undefined) {
+      await vscode.commands.executeCommand('shardboard.results.focus');
+    } else {
+      panels.show(run);
+    }
+  });
+  command('openRunLog', (id) => openRunLog(runs, logs, id));
+  command('openOutputFolder', (id) => openOutputFolder(runs, id));
+  command('openBundle', (id) => openBundle(runs, id));
+  command('togglePracticeModel', () => togglePracticeModel(practiceModel));
+  command('forgetModelKeys', async () => {
+    const count = await keys.forgetAll();
+    void vscode.window.showInformationMessage(
+      `${count === 0 ? 'No key was' : count === 1 ? 'One key was' : `${count} keys were`} stored; none is now.`,
+    );
+  });
+  command('showLog', async () => log.show());
+
+  // After activation: a cluster and runs of an earlier window are found again, and go on.
+  setImmediate(() => {
+    restore().catch((error) => showError(error, log));
+  });
+
+  async function restore(): Promise<void> {
+    await runs.restore();
+    try {
+      await cluster.restore();
+    } finally {
+      isClusterKnown = true;
+      updateContext();
+    }
+  }
+
+  /** The interpreter, once it is certain that it has what a run needs. */
+  async function readyInterpreter(): Promise<string> {
+    const found = await findInterpreter(vscode.workspace.workspaceFolders?.[0]);
+    log.info(`Python: ${found.path}, from ${found.from}`);
+    const problems = environmentProblems(await probeEnvironment(found.path));
+    if (problems.length > 0) {
+      throw new UserError(`${found.path}: ${problems.join(' ')}`, [
+        { title: 'Open setting', command: 'workbench.action.openSettings', args: ['shardboard.pythonPath'] },
+      ]);
+    }
+    return found.path;
+  }
+
+  function updateContext(): void {
+    const state = cluster.state();
+    void vscode.commands.executeCommand('setContext', 'shardboard.clusterState', state.kind);
+    void vscode.commands.executeCommand(
+      'setContext',
+      'shardboard.clusterOrigin',
+      state.kind === 'running' ? state.origin : '',
+    );
+  }
+
+  function runAction(action: string, runId: string | undefined): void {
+    const commands: Readonly<Record<string, string>> = {
+      submit: 'submitBenchmark',
+      cancel: 'cancelRun',
+      openLog: 'openRunLog',
+      openFolder: 'openOutputFolder',
+      openBundle: 'openBundle',
+      openPanel: 'showResults',
+    };
+    const name = commands[action];
+    if (name) {
+      void vscode.commands.executeCommand(`shardboard.${name}`, runId);
+    }
+  }
+}

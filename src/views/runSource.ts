@@ -1,0 +1,13 @@
+import type { Event } from '../common/emitter';
+import type { RunSnapshot } from '../protocol/runSnapshot';
+
+/** What the views see of the runs. */
+export interface RunSource {
+  /** Ids of all runs, the oldest first. */
+  all(): readonly string[];
+  /** The run that was submitted last. */
+  latest(): string | undefined;
+  snapshot(id: string): RunSnapshot | undefined;
+  /** Fires with the id of a run whose snapshot may have changed. */
+  readonly onDidChange: Event<string>;
+}
