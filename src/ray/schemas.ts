@@ -1,0 +1,77 @@
+/** What Ray answers, as far as we read it. Loose everywhere: Ray adds fields from version to version. */
+import * as v from 'valibot';
+
+export const versionAnswer = v.looseObject({ ray_version: v.string(), session_name: v.string() });
+
+export const clusterMetadataAnswer = v.looseObject({ data: v.looseObject({ pythonVersion: v.string() }) });
+
+const node = v.pipe(
+  v.looseObject({
+    node_id: v.string(),
+    node_ip: v.string(),
+    is_head_node: v.boolean(),
+    state: v.picklist(['ALIVE', 'DEAD']),
+    state_message: v.nullish(v.string()),
+    // Empty for a node that is dead.
+    resources_total: v.nullish(v.record(v.string(), v.number())),
+  }),
+  v.transform((raw) => ({
+    id: raw.node_id,
+    ip: raw.node_ip,
+    isHead: raw.is_head_node,
+    state: raw.state,
+    /** Why it is dead, as Ray says it. */
+    message: raw.state_message ?? undefined,
+    cpus: raw.resources_total?.CPU ?? 0,
+    gpus: raw.resources_total?.GPU ?? 0,
+    /** Bytes that Ray may give to tasks. */
+    memory: raw.resources_total?.memory ?? 0,
+  })),
+  v.readonly(),
+);
+/** A machine of the cluster, or one that was part of it. */
+export type RayNode = v.InferOutput<typeof node>;
+
+export const nodesAnswer = v.looseObject({ data: v.looseObject({ result: v.looseObject({ result: v.array(node) }) }) });
+
+/** A job. Its runtime environment is left out: it may hold what other people think of as secret. */
+export const jobAnswer = v.pipe(
+  v.looseObject({
+    type: v.picklist(['SUBMISSION', 'DRIVER']),
+    job_id: v.nullish(v.string()),
+    submission_id: v.nullish(v.string()),
+    status: v.picklist(['PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'STOPPED']),
+    entrypoint: v.string(),
+    message: v.nullish(v.string()),
+    error_type: v.nullish(v.string()),
+    start_time: v.nullish(v.number()),
+    end_time: v.nullish(v.number()),
+    metadata: v.nullish(v.record(v.string(), v.string())),
+    driver_exit_code: v.nullish(v.number()),
+  }),
+  v.transform((raw) => ({
+    /** `DRIVER` for a program that connected by itself; only a `SUBMISSION` has a log and can be stopped. */
+    type: raw.type,
+    submissionId: raw.submission_id ?? undefined,
+    /** Ray's own number of it, by which its tasks are found. Only there once the driver has connected. */
+    jobId: raw.job_id ?? undefined,
+    status: raw.status,
+    entrypoint: raw.entrypoint,
+    message: raw.message ?? undefined,
+    errorType: raw.error_type ?? undefined,
+    /** Milliseconds since 1970. */
+    startedAt: raw.start_time ?? undefined,
+    /** Milliseconds since 1970, once it has ended. */
+    endedAt: raw.end_time ?? undefined,
+    metadata: raw.metadata ?? {},
+    exitCode: raw.driver_exit_code ?? undefined,
+  })),
+  v.readonly(),
+);
+export type RayJob = v.InferOutput<typeof jobAnswer>;
+
+export const jobsAnswer = v.array(jobAnswer);
+
+export const logsAnswer = v.looseObject({ logs: v.string() });
+
+export const stopAnswer = v.looseObject({ stopped: v.boolean() });

@@ -1,0 +1,101 @@
+import { Agent, request } from 'undici';
+import { withoutCredentials } from './address';
+import { explainNoAnswer, explainStatus, explainTimeOut, type RequestFacts } from './explain';
+import { RayError } from './rayError';
+
+/** Where a cluster's Jobs API is. */
+export interface RayEndpoint {
+  /** `http://host:port`, perhaps with a path in front of Ray's own. */
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+export interface RayCall {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** From Ray's own root, for example `/api/version`. */
+  readonly path: string;
+  /** To go after "could not", for example "submit the job". */
+  readonly purpose: string;
+  readonly body?: string | Uint8Array;
+  /** For the whole request and its answer. */
+  readonly limitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Transport {
+  readonly facts: (purpose: string) => RequestFacts;
+  /**
+   * Sends one request.
+   *
+   * @returns the body of a 2xx answer.
+   * @throws RayError for any other answer or none; the signal's reason when it aborts.
+   */
+  send(call: RayCall): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A job's log can be long; beyond this it would only fill the memory. */
+const LARGEST_ANSWER = 256 * 1024 * 1024;
+
+/** Sends requests to one cluster over connections that are kept open. */
+export function createTransport(endpoint: RayEndpoint): Transport {
+  const base = endpoint.url.replace(/\/+$/, '');
+  const agent = new Agent({ connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER });
+  const facts = (purpose: string): RequestFacts => ({
+    url: withoutCredentials(base),
+    purpose,
+    hasToken: endpoint.token !== undefined,
+  });
+
+  async function send(call: RayCall): Promise<string> {
+    call.signal?.throwIfAborted();
+    const about = facts(call.purpose);
+    const stop = new AbortController();
+    let tookTooLong = false;
+    const timer = setTimeout(() => {
+      tookTooLong = true;
+      stop.abort();
+    }, call.limitMs);
+    // Not AbortSignal.any: a run's signal lives for hours of polling, and Node 20 keeps every signal made from it.
+    const abort = (): void => stop.abort();
+    call.signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const answer = await request(base + call.path, {
+        method: call.method,
+        headers: headersOf(call, endpoint.token),
+        body: call.body ?? null,
+        dispatcher: agent,
+        signal: stop.signal,
+        headersTimeout: call.limitMs,
+        bodyTimeout: call.limitMs,
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode >= 200 && answer.statusCode < 300) {
+        return text;
+      }
+      throw explainStatus(answer.statusCode, text, about);
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      if (error instanceof RayError) {
+        throw error;
+      }
+      throw tookTooLong ? explainTimeOut(call.limitMs / 1000, about) : explainNoAnswer(error, about);
+    } finally {
+      clearTimeout(timer);
+      call.signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  // Destroyed, not closed: closing would wait for requests that nobody waits for any more.
+  return { facts, send, close: () => agent.destroy() };
+}
+
+function headersOf(call: RayCall, token: string | undefined): Record<string, string> {
+  return {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    // On reads, on purpose: Ray takes the reader for a browser and puts `<redacted>` in place of the values of
+    // runtime_env.env_vars, so that no secret of any job reaches us. On writes Ray would answer 405.
+    ...(call.method === 'GET' ? { 'sec-fetch-mode': 'cors' } : {}),
+    ...(typeof call.body === 'string' ? { 'content-type': 'application/json' } : {}),
+  };
+}
