@@ -23,6 +23,13 @@ import { registerResultsView } from './views/resultsView';
 import { registerRunLogs } from './views/runLogs';
 import { registerStatusBar } from './views/statusBar';
 
+/** What must be on disk before the window goes. */
+let flush: (() => Promise<void>) | undefined;
+
+export async function deactivate(): Promise<void> {
+  await flush?.();
+}
+
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Shardboard', { log: true });
   const keep = <T extends vscode.Disposable>(item: T): T => {
@@ -64,6 +71,8 @@ export function activate(context: vscode.ExtensionContext): void {
       logError,
     }),
   );
+
+  flush = () => runs.flush();
 
   const panels = keep(registerResultsPanels(context, runs, runAction));
   keep(registerResultsView(context, runs, runAction));

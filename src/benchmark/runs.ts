@@ -66,6 +66,8 @@ export interface Runs extends Disposable {
   log(id: string): string;
   /** Reads what is kept and follows what has not ended. */
   restore(): Promise<void>;
+  /** Saves what was heard since the last save; resolves when everything is on disk. */
+  flush(): Promise<void>;
 }
 
 export interface RunsOptions {
@@ -85,6 +87,8 @@ interface Followed {
   readonly state: RunState;
   log: string;
   savedAt: number;
+  /** The save under way: the next waits for it, or an older state could be the last to reach the disk. */
+  saving: Promise<void>;
 }
 
 /** Keeps the runs: submits, follows, remembers. */
@@ -109,6 +113,7 @@ export function createRuns(options: RunsOptions): Runs {
       }),
       log: record.log ?? '',
       savedAt: 0,
+      saving: Promise.resolve(),
     };
     runs.set(record.id, run);
     changed.fire(record.id);
@@ -127,13 +132,15 @@ export function createRuns(options: RunsOptions): Runs {
     }
   }
 
-  async function save(run: Followed): Promise<void> {
-    const ended = hasEnded(run.state.status);
-    await saveRunRecord(options.storageFolder, {
-      ...run.record,
-      snapshot: snapshotOf(run.state),
-      log: ended ? run.log : null,
-    });
+  function save(run: Followed): Promise<void> {
+    const write = (): Promise<void> =>
+      saveRunRecord(options.storageFolder, {
+        ...run.record,
+        snapshot: drawn(run),
+        log: hasEnded(run.state.status) ? run.log : null,
+      });
+    run.saving = run.saving.then(write, write);
+    return run.saving;
   }
 
   async function finish(run: Followed): Promise<void> {
@@ -181,18 +188,7 @@ export function createRuns(options: RunsOptions): Runs {
     latest: () => [...runs.keys()].at(-1),
     snapshot(id) {
       const run = runs.get(id);
-      if (!run) {
-        return undefined;
-      }
-      // Until the first word after a reload, what was last seen is better than an empty page.
-      const nothingHeardYet =
-        run.state.status === 'submitting' || (run.state.status === 'lost' && run.state.problems === 0);
-      if (nothingHeardYet && run.record.snapshot) {
-        return run.state.status === 'lost'
-          ? { ...run.record.snapshot, status: 'lost', message: run.state.message, lastHeardAt: run.state.lastHeardAt }
-          : run.record.snapshot;
-      }
-      return snapshotOf(run.state);
+      return run && drawn(run);
     },
     onDidChange: changed.event,
     active: () => [...runs.values()].filter((run) => !isOver(run)).map((run) => run.record.id),
@@ -260,11 +256,30 @@ export function createRuns(options: RunsOptions): Runs {
         }
       }
     },
+    async flush() {
+      // A run that ended in an earlier window was saved then.
+      await Promise.all([...runs.values()].map((run) => (isHeardOf(run) ? save(run) : run.saving)));
+    },
     dispose() {
       ending.abort();
       changed.dispose();
     },
   };
+}
+
+/** Whether this window has heard of the run itself, and not only read what an earlier one kept. */
+function isHeardOf(run: Followed): boolean {
+  return run.state.status !== 'submitting' && !(run.state.status === 'lost' && run.state.problems === 0);
+}
+
+/** The run as it is shown and kept: until its first word after a reload, what was last seen beats an empty page. */
+function drawn(run: Followed): RunSnapshot {
+  const kept = run.record.snapshot;
+  if (isHeardOf(run) || kept === null) {
+    return snapshotOf(run.state);
+  }
+  const { status, message, lastHeardAt } = run.state;
+  return status === 'lost' ? { ...kept, status, message, lastHeardAt } : kept;
 }
 
 function isOver(run: Followed): boolean {

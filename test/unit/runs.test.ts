@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { strFromU8, unzipSync } from 'fflate';
+import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
+import { EVENT_MARKER } from '../../src/protocol/driverEvents';
+import type { RunSnapshot } from '../../src/protocol/runSnapshot';
+import { RayError } from '../../src/ray/rayError';
+import { createFakeRay, type FakeRay } from '../support/fakeRay';
+
+const line = (event: object): string => `${EVENT_MARKER}${JSON.stringify({ v: 1, t: 1, ...event })}\n`;
+
+const START = line({
+  type: 'start',
+  benchmark: 'word_problems',
+  problems: 2,
+  repeats: 1,
+  ranges: [[0, 2]],
+  evaluator: '0.3.0',
+  ray: '2.60.0',
+  python: '3.12.1',
+});
+const HALF = line({ type: 'answers', shard: 0, attempt: 0, answers: [[0, 5, 0, 1, 50, 10, 'ok']] });
+const END = line({
+  type: 'end',
+  outcome: 'complete',
+  message: 'All 2 answers are there.',
+  answered: 2,
+  expected: 2,
+  endpointErrors: 0,
+  missingShards: [],
+});
+
+describe('the runs', () => {
+  let folder: string;
+  let ray: FakeRay;
+  let runs: Runs;
+  let isUp: boolean;
+  let isGone: boolean;
+  let errors: string[];
+
+  const open = (): Runs =>
+    createRuns({
+      storageFolder: join(folder, 'runs'),
+      driverFolder: join(folder, 'driver'),
+      clientFor: (session) => (isUp && session === 'session_1' ? ray.client : undefined),
+      isGone: () => isGone,
+      logError: (message) => errors.push(message),
+    });
+
+  const chosen = (): NewRun => ({
+    benchmark: 'gsm8k',
+    shards: 1,
+    repeats: 1,
+    maxProblems: null,
+    modelUrl: 'http://127.0.0.1:1/v1',
+    modelId: 'practice',
+    key: { source: 'value', value: 'sk-CANARY-1234' },
+    requestsInFlight: 4,
+    resultsFolder: join(folder, 'results'),
+  });
+  const submit = (): Promise<string> =>
+    runs.submit(chosen(), { name: 'local cluster', sessionName: 'session_1', client: ray.client });
+
+  const until = async (id: string, isSo: (run: RunSnapshot) => boolean): Promise<RunSnapshot> =>
+    await new Promise((resolve) => {
+      const look = (): void => {
+        const run = runs.snapshot(id);
+        if (run && isSo(run)) {
+          subscription.dispose();
+          resolve(run);
+        }
+      };
+      const subscription = runs.onDidChange(look);
+      look();
+    });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'shardboard-runs-'));
+    await mkdir(join(folder, 'driver', 'shardboard_driver'), { recursive: true });
+    await writeFile(join(folder, 'driver', 'shardboard_driver', '__main__.py'), '');
+    ray = createFakeRay();
+    isUp = true;
+    isGone = false;
+    errors = [];
+    runs = open();
+  });
+  afterEach(async () => {
+    runs.dispose();
+    await runs.flush();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('follows a run from the first answer to the end, and keeps its log', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: `hello\n${START}${HALF}` });
+    const half = await until(id, (run) => run.answered === 1);
+    assert.deepEqual([half.status, half.expected], ['running', 2]);
+    ray.set(id, { status: 'SUCCEEDED', log: `hello\n${START}${HALF}${END}` });
+    const done = await until(id, (run) => run.status === 'complete');
+    assert.equal(done.message, 'All 2 answers are there.');
+    assert.equal(runs.log(id), 'hello\n');
+    assert.deepEqual(runs.active(), []);
+  });
+
+  it('hands the key over in a file that only the user can read, and removes it when the run has ended', async () => {
+    const id = await submit();
+    const keyFile = join(folder, 'runs', 'keys', id);
+    assert.equal(await readFile(keyFile, 'utf8'), 'sk-CANARY-1234');
+    assert.equal((await stat(keyFile)).mode & 0o777, 0o600);
+    const request = unzipSync(ray.packages[0] ?? new Uint8Array())['request.json'];
+    assert.deepEqual(JSON.parse(strFromU8(request ?? new Uint8Array())).key, { source: 'file', path: keyFile });
+    ray.set(id, { status: 'SUCCEEDED', log: START + END });
+    await until(id, (run) => run.status === 'complete');
+    while ((await readdir(join(folder, 'runs', 'keys'))).length > 0) {
+      await new Promise(setImmediate);
+    }
+  });
+
+  it('puts the key nowhere but in that file', async () => {
+    const id = await submit();
+    const record = await readFile(join(folder, 'runs', `${id}.json`), 'utf8');
+    const everything = [record, JSON.stringify(ray.submitted), ...ray.packages.map((zip) => strFromU8(zip, true))];
+    for (const file of Object.values(unzipSync(ray.packages[0] ?? new Uint8Array()))) {
+      everything.push(strFromU8(file));
+    }
+    assert.ok(everything.every((text) => !text.includes('CANARY')));
+  });
+
+  it('finds a run again after a reload, shows at once what was last seen, and follows it to the end', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    runs.dispose();
+
+    runs = open();
+    await runs.restore();
+    assert.equal(runs.latest(), id);
+    ray.set(id, { status: 'SUCCEEDED', log: START + HALF + END });
+    const done = await until(id, (run) => run.status === 'complete');
+    assert.equal(done.answered, 1);
+  });
+
+  it('shows a finished run after a reload without asking anybody', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'SUCCEEDED', log: `words\n${START}${END}` });
+    await until(id, (run) => run.status === 'complete');
+    runs.dispose();
+    await runs.flush();
+    isUp = false;
+    isGone = true;
+
+    runs = open();
+    await runs.restore();
+    assert.deepEqual([runs.snapshot(id)?.status, runs.log(id)], ['complete', 'words\n']);
+  });
+
+  it('keeps the state of a run whose cluster does not answer, and says since when', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    ray.fail(new RayError('unreachable', 'No answer.'));
+    const silent = await until(id, (run) => run.lastHeardAt !== null);
+    assert.deepEqual([silent.status, silent.answered], ['running', 1]);
+    ray.fail(undefined);
+    await until(id, (run) => run.lastHeardAt === null);
+  });
+
+  it('says that a run is lost when its cluster is gone', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    isUp = false;
+    isGone = true;
+    const lost = await until(id, (run) => run.status === 'lost');
+    assert.equal(lost.answered, 1);
+  });
+
+  it('shows and keeps what was last seen when the cluster is gone after a reload', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    runs.dispose();
+    await runs.flush();
+    isUp = false;
+    isGone = true;
+    for (let reload = 0; reload < 2; reload += 1) {
+      runs = open();
+      await runs.restore();
+      const lost = await until(id, (run) => run.status === 'lost');
+      assert.equal(lost.answered, 1);
+      runs.dispose();
+      await runs.flush();
+    }
+  });
+
+  it('says so when the cluster does not know the job any more', async () => {
+    const id = await submit();
+    ray.fail(new RayError('not_found', 'No such job.'));
+    assert.equal((await until(id, (run) => run.status === 'lost')).answered, 0);
+  });
+
+  it('keeps a request that Ray refused, with the reason, and no key', async () => {
+    ray.refuse(new RayError('no_agent', 'The head node takes no jobs.'));
+    await assert.rejects(submit(), /takes no jobs/);
+    const id = runs.latest() ?? '';
+    assert.deepEqual(
+      [runs.snapshot(id)?.status, runs.snapshot(id)?.message],
+      ['failed', 'The head node takes no jobs.'],
+    );
+    assert.deepEqual(await readdir(join(folder, 'runs', 'keys')), []);
+  });
+
+  it('cancels the job and nothing else', async () => {
+    const id = await submit();
+    await runs.cancel(id);
+    assert.deepEqual(ray.stopped, [id]);
+    assert.equal((await until(id, (run) => run.status === 'stopped')).endedAt, 2);
+  });
+
+  it('reports a damaged record and shows the others', async () => {
+    const id = await submit();
+    runs.dispose();
+    await writeFile(join(folder, 'runs', 'shardboard-damaged.json'), '{"version":1');
+    runs = open();
+    await runs.restore();
+    assert.deepEqual(runs.all(), [id]);
+    assert.match(errors.join('\n'), /shardboard-damaged\.json/);
+  });
+});
