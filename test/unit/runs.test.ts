@@ -90,7 +90,8 @@ describe('the runs', () => {
   afterEach(async () => {
     runs.dispose();
     await runs.flush();
-    await rm(folder, { recursive: true, force: true });
+    // The last save of a run that has just ended may still be on its way.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
 
   it('follows a run from the first answer to the end, and keeps its log', async () => {
