@@ -183,8 +183,6 @@ const routes = {
       problems: problems.length,
       rightShare: options.rightShare,
       latencyMs: options.latencyMs,
-      // Who finds the address written down can tell by this whether it is still the same process.
-      pid: process.pid,
       ...stats,
     }),
   'POST /reset': (_request, response) => {
