@@ -1,0 +1,128 @@
+import { stat } from 'node:fs/promises';
+import * as v from 'valibot';
+import { hasCode, messageOf, UserError } from '../common/userError';
+import { probeScript } from './environmentScript';
+import { runProcess } from './process';
+
+const answer = v.object({
+  python: v.string(),
+  executable: v.string(),
+  ray: v.optional(v.string()),
+  rayDefault: v.boolean(),
+  nemoEvaluator: v.optional(v.string()),
+  nemoGym: v.optional(v.string()),
+  scipy: v.boolean(),
+  packageFolders: v.array(v.string()),
+});
+
+/** What a Python environment has of what we need. A version is undefined when the package is not there. */
+export type PythonEnvironment = Readonly<Omit<v.InferOutput<typeof answer>, 'packageFolders'>>;
+
+interface Known {
+  readonly environment: PythonEnvironment;
+  /** Files whose change means that something was installed, removed or replaced. */
+  readonly watched: readonly string[];
+  readonly stamp: string;
+}
+
+/** Starting Python from a slow disk may take seconds; nothing takes this long. */
+const PROBE_LIMIT_MS = 30_000;
+const known = new Map<string, Known>();
+
+/**
+ * Asks an interpreter what it has, without importing anything. Asked again only when the interpreter or its folders
+ * of packages have changed.
+ *
+ * @throws UserError when the interpreter is missing or does not work.
+ */
+export async function probeEnvironment(
+  pythonPath: string,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<PythonEnvironment> {
+  const before = known.get(pythonPath);
+  if (before && before.stamp === (await stampOf(before.watched))) {
+    return before.environment;
+  }
+  const { packageFolders, ...environment } = await probe(pythonPath, options.signal);
+  const watched = [pythonPath, ...packageFolders];
+  known.set(pythonPath, { environment, watched, stamp: await stampOf(watched) });
+  return environment;
+}
+
+async function probe(pythonPath: string, signal: AbortSignal | undefined): Promise<v.InferOutput<typeof answer>> {
+  const result = await runProcess(pythonPath, ['-c', probeScript], {
+    // With -c Python looks for modules in the working folder first: a folder of the user's named ray is not Ray.
+    cwd: '/',
+    env: { ...process.env, PYTHONSAFEPATH: '1' },
+    limitMs: PROBE_LIMIT_MS,
+    signal,
+  }).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) {
+      throw new UserError(`There is no Python at ${pythonPath}. Choose another interpreter.`);
+    }
+    if (hasCode(error, 'EACCES')) {
+      throw new UserError(`${pythonPath} may not be run. Choose another interpreter.`);
+    }
+    throw error;
+  });
+  const line = result.stdout.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    return v.parse(answer, JSON.parse(line));
+  } catch (error) {
+    const said = result.stderr.trimEnd().split('\n').at(-1) ?? '';
+    throw new UserError(
+      `${pythonPath} does not work as a Python interpreter: ${said || messageOf(error)}. Choose another one.`,
+    );
+  }
+}
+
+async function stampOf(paths: readonly string[]): Promise<string> {
+  const times = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return times.join(' ');
+}
+
+/** What an environment is wanted for: a cluster of our own, or a cluster that runs benchmarks. */
+export type EnvironmentUse = 'cluster' | 'benchmark';
+
+/** What keeps an environment from being used, one sentence each, saying what to do. Empty when all is well. */
+export function environmentProblems(
+  environment: PythonEnvironment,
+  use: EnvironmentUse = 'benchmark',
+): readonly string[] {
+  const { python, executable, ray, rayDefault, nemoEvaluator, scipy } = environment;
+  if (!/^3\.1[23]\./.test(python)) {
+    // On its own: on an older Python, pip silently installs another product under the evaluator's name.
+    return [
+      `${executable} is Python ${python}, and NeMo Evaluator needs 3.12 or 3.13. Choose such an interpreter, or make an environment with one.`,
+    ];
+  }
+  const install = (what: string): string => `Install it with: ${executable} -m pip install "${what}"`;
+  const problems: string[] = [];
+  if (ray === undefined) {
+    problems.push(`Ray is not installed in the environment of ${executable}. ${install('ray[default]')}`);
+  } else if (!rayDefault) {
+    problems.push(
+      `Ray ${ray} is installed without its dashboard, through which benchmarks are sent and watched. ${install(`ray[default]==${ray}`)}`,
+    );
+  }
+  if (use === 'benchmark') {
+    const evaluator = 'nemo-evaluator[ray,stats]==0.3.0';
+    if (nemoEvaluator === undefined) {
+      problems.push(`NeMo Evaluator is not installed in the environment of ${executable}. ${install(evaluator)}`);
+    } else if (!/^0\.3\./.test(nemoEvaluator)) {
+      problems.push(`NeMo Evaluator ${nemoEvaluator} is installed, and 0.3 is supported. ${install(evaluator)}`);
+    } else if (!scipy) {
+      problems.push(
+        `scipy is missing, without which NeMo Evaluator fails after the last answer of a run with repeats. ${install(`nemo-evaluator[stats]==${nemoEvaluator}`)}`,
+      );
+    }
+  }
+  return problems;
+}
