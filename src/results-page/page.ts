@@ -1,0 +1,45 @@
+import { guard } from 'lit/directives/guard.js';
+import { html, nothing, type TemplateResult } from 'lit/html.js';
+import type { RunSnapshot } from '../protocol/runSnapshot';
+import type { SendAction } from './actions';
+import { categories } from './categories';
+import { emptyPage } from './emptyPage';
+import { files } from './files';
+import { finalScores } from './finalScores';
+import { head } from './head';
+import { mergedScore } from './score';
+import { shards } from './shards';
+import { trust } from './trust';
+import { announcement } from './words';
+
+/** Everything the page draws from. */
+export interface PageState {
+  /** `undefined` before the extension has said anything, `null` when there is no run. */
+  readonly run: RunSnapshot | null | undefined;
+  /** Where the page stands: `view` in the side bar, `panel` in the editor area. */
+  readonly place: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The whole page. */
+export function page(state: PageState, send: SendAction): TemplateResult | typeof nothing {
+  const { run, place, now } = state;
+  if (run === undefined) {
+    return nothing;
+  }
+  if (run === null) {
+    return emptyPage(place, send);
+  }
+  return html`
+    <p class="hidden" aria-live="polite" data-testid="announcement">${announcement(run)}</p>
+    ${head(run, place, now, send)}
+    <div class="top ${run.scores === null ? '' : 'has-scores'}">
+      ${mergedScore(run)} ${run.scores === null ? nothing : finalScores(run.scores)} ${trust(run, now)}
+    </div>
+    ${guard([run], () => [
+      shards(run),
+      html`<div class="bottom">${run.categories === null ? nothing : categories(run.categories)} ${files(run)}</div>`,
+    ])}
+  `;
+}
