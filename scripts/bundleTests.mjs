@@ -1,0 +1,43 @@
+/**
+ * Bundles the tests of the given rings into out/test, each `*.test.ts` by itself, with the programs of test/support that
+ * run on their own.
+ *
+ *   node scripts/bundleTests.mjs unit contract
+ */
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { nodeBundle } from './lib/bundles.mjs';
+import { projectRoot } from './lib/projectRoot.mjs';
+
+/** What the host ring runs besides its tests: the starter, and the two halves of the stand-in for desktop VS Code. */
+const HOST_PROGRAMS = [
+  'test/host/runTests.ts',
+  'test/host/index.ts',
+  'test/support/vscode/shim.ts',
+  'test/support/vscode/extensionHostRunner.ts',
+];
+
+for (const ring of process.argv.slice(2)) {
+  const folder = join('test', ring);
+  const tests = (await readdir(join(projectRoot, folder))).filter((name) => name.endsWith('.test.ts'));
+  const entryPoints = tests.map((name) => join(folder, name));
+  // Only this ring's: two rings may be run side by side.
+  await rm(join(projectRoot, 'out', folder), { recursive: true, force: true });
+  await esbuild.build({
+    ...nodeBundle,
+    absWorkingDir: projectRoot,
+    entryPoints: ring === 'host' ? [...entryPoints, ...HOST_PROGRAMS] : entryPoints,
+    outbase: '.',
+    outdir: 'out',
+    outExtension: { '.js': '.cjs' },
+    sourcemap: 'inline',
+    logLevel: 'warning',
+    // Mocha and Playwright load files of their own by path, and test-electron is small enough not to matter.
+    external: [...nodeBundle.external, 'mocha', 'playwright-core', '@vscode/test-electron'],
+  });
+}
+if (process.argv.includes('host')) {
+  // test-electron starts it like the desktop VS Code.
+  await chmod(join(projectRoot, 'out', 'test', 'support', 'vscode', 'shim.cjs'), 0o755);
+}

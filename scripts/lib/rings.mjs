@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runOrExplain } from './processes.mjs';
+import { environmentPython } from './pythonEnvironment.mjs';
+import { withRing } from './ringProcess.mjs';
+import { parseCounts, parseJUnit, ringCounts, sumOf } from './testCounts.mjs';
+
+/**
+ * @typedef {'python' | 'vscode' | 'build' | 'package'} Need what must be there before a ring runs
+ * @typedef {import('./testCounts.mjs').Counts} Counts
+ *
+ * @typedef {object} RingContext
+ * @property {string} root the project's folder
+ * @property {string} folder a temporary folder of the ring's own
+ * @property {readonly string[]} files the test files to run, all of the ring's when empty
+ * @property {(command: string, args: readonly string[], cwd?: string, env?: NodeJS.ProcessEnv) => Promise<boolean>} run
+ *
+ * @typedef {object} Ring
+ * @property {readonly Need[]} needs
+ * @property {number} limitMinutes
+ * @property {(context: RingContext) => Promise<Counts>} run
+ */
+
+/**
+ * The rings of the tests, from the quickest to the most real. `npm test` runs them in this order.
+ *
+ * @type {ReadonlyMap<string, Ring>}
+ */
+export const rings = new Map(
+  /** @type {[string, Ring][]} */ ([
+    ['lint', { needs: [], limitMinutes: 5, run: (context) => check(context, [local(context, 'biome'), 'check']) }],
+    [
+      'typecheck',
+      { needs: [], limitMinutes: 5, run: (context) => check(context, [local(context, 'tsc'), '--project', '.']) },
+    ],
+    ['unit', { needs: [], limitMinutes: 5, run: (context) => nodeTests(context, 'unit') }],
+    ['contract', { needs: [], limitMinutes: 5, run: (context) => nodeTests(context, 'contract') }],
+    ['driver', { needs: ['python'], limitMinutes: 15, run: driverTests }],
+    ['host', { needs: ['python', 'vscode', 'build'], limitMinutes: 15, run: hostTests }],
+    ['ui', { needs: ['python', 'vscode', 'package'], limitMinutes: 20, run: (context) => nodeTests(context, 'ui') }],
+    ['ray', { needs: ['python'], limitMinutes: 20, run: (context) => nodeTests(context, 'ray') }],
+  ]),
+);
+
+/**
+ * Runs one ring.
+ *
+ * @param {Ring} ring
+ * @param {string} root the project's folder
+ * @param {readonly string[]} files the test files to run, all of the ring's when empty
+ * @returns {Promise<Counts>}
+ */
+export async function runRing(ring, root, files) {
+  const { result, leftovers } = await withRing(ring.limitMinutes * 60_000, ({ folder, run }) =>
+    ring.run({ root, folder, files, run: (command, args, cwd = root, env = {}) => run(command, args, cwd, env) }),
+  );
+  for (const leftover of leftovers) {
+    console.error(`Left running, and ended: ${leftover}`);
+  }
+  return ringCounts(result, leftovers.length === 0);
+}
+
+/**
+ * A tool that checks everything at once counts as one test.
+ *
+ * @param {RingContext} context
+ * @param {readonly string[]} commandLine
+ * @param {string} [cwd]
+ * @returns {Promise<Counts>}
+ */
+async function check({ run }, [command = '', ...args], cwd) {
+  const passed = await run(command, args, cwd);
+  return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
+}
+
+/**
+ * @param {RingContext} context
+ * @param {string} name of an npm package's program
+ */
+function local({ root }, name) {
+  return join(root, 'node_modules', '.bin', name);
+}
+
+/**
+ * @param {RingContext} context
+ * @param {string} ring
+ */
+function bundle({ root }, ring) {
+  return runOrExplain(`Bundling the ${ring} tests`, process.execPath, ['scripts/bundleTests.mjs', ring], { cwd: root });
+}
+
+/**
+ * @param {RingContext} context
+ * @param {string} ring
+ * @returns {Promise<Counts>}
+ */
+async function nodeTests(context, ring) {
+  await bundle(context, ring);
+  const folder = join('out', 'test', ring);
+  const bundled = (await readdir(join(context.root, folder))).filter((name) => name.endsWith('.test.cjs'));
+  const wanted = context.files.map((file) => file.replace(/^.*\//, '').replace(/\.ts$/, '.cjs'));
+  const files = bundled
+    .filter((name) => wanted.length === 0 || wanted.includes(name))
+    .map((name) => join(folder, name));
+  const report = join(context.folder, 'counts.json');
+  const endedWell =
+    files.length > 0 &&
+    (await context.run(process.execPath, [
+      '--test',
+      '--enable-source-maps',
+      // Two windows or two Ray clusters at once would starve each other on a small machine.
+      ...(ring === 'ui' || ring === 'ray' ? ['--test-concurrency=1'] : []),
+      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+      `--test-reporter=${pathToFileURL(join(context.root, 'scripts', 'lib', 'countReporter.mjs'))}`,
+      `--test-reporter-destination=${report}`,
+      ...files,
+    ]));
+  return ringCounts(existsSync(report) ? parseCounts(await readFile(report, 'utf8')) : undefined, endedWell);
+}
+
+/**
+ * @param {RingContext} context
+ * @returns {Promise<Counts>}
+ */
+async function driverTests(context) {
+  const driver = join(context.root, 'driver');
+  const python = environmentPython(context.root);
+  const report = join(context.folder, 'pytest.xml');
+  const endedWell = await context.run(python, ['-m', 'pytest', `--junitxml=${report}`], driver);
+  const tests = ringCounts(existsSync(report) ? parseJUnit(await readFile(report, 'utf8')) : undefined, endedWell);
+  return sumOf([
+    tests,
+    await check(context, [python, '-m', 'mypy'], driver),
+    await check(context, [python, '-m', 'ruff', 'check'], driver),
+    await check(context, [python, '-m', 'ruff', 'format', '--check'], driver),
+  ]);
+}
+
+/**
+ * @param {RingContext} context
+ * @returns {Promise<Counts>}
+ */
+async function hostTests(context) {
+  await bundle(context, 'host');
+  const report = join(context.folder, 'counts.json');
+  const starter = join('out', 'test', 'host', 'runTests.cjs');
+  const endedWell = await context.run(process.execPath, ['--enable-source-maps', starter], undefined, {
+    SHARDBOARD_TEST_REPORT: report,
+  });
+  return ringCounts(existsSync(report) ? parseCounts(await readFile(report, 'utf8')) : undefined, endedWell);
+}

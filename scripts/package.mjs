@@ -1,0 +1,33 @@
+/** `npm run package`: builds for production and packs `shardboard.vsix`. */
+
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { main } from './lib/ending.mjs';
+import { runOrExplain } from './lib/processes.mjs';
+import { projectRoot } from './lib/projectRoot.mjs';
+import { SetupError } from './lib/setupError.mjs';
+
+/** A first look must not wait for a download; what is larger than this holds something that it should not. */
+const SIZE_LIMIT = 1_500_000;
+
+await main(async () => {
+  await runOrExplain('Building the extension', process.execPath, ['esbuild.mjs', '--production'], { cwd: projectRoot });
+  const vsce = createRequire(import.meta.url).resolve('@vscode/vsce/vsce');
+  const file = join(projectRoot, 'shardboard.vsix');
+  const listing = await runOrExplain(
+    'Packing the extension',
+    process.execPath,
+    // The dependencies are inside the bundles already. The README's links are kept as they are written.
+    [vsce, 'package', '--no-dependencies', '--no-rewrite-relative-links', '--allow-missing-repository', '--out', file],
+    { cwd: projectRoot },
+  );
+  console.log(listing.trim());
+  const { size } = await stat(file);
+  if (size > SIZE_LIMIT) {
+    throw new SetupError(
+      `shardboard.vsix has ${size} bytes; ${SIZE_LIMIT} are allowed. The list above shows what is in it.`,
+    );
+  }
+  return 0;
+});

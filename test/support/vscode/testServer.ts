@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runOrExplain } from '../../../scripts/lib/processes.mjs';
+import { environmentForVSCode, startVSCodeServer, type VSCodeServer } from '../../../scripts/lib/vscodeServer.mjs';
+import { vscodeWebPaths } from '../../../scripts/lib/vscodeWeb.mjs';
+import { projectRoot } from '../projectRoot';
+
+/** VS Code settings by their full names. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** Nothing that opens, moves, asks or looks for something on the network by itself. */
+const quietSettings: Settings = {
+  'chat.commandCenter.enabled': false,
+  'chat.disableAIFeatures': true,
+  'editor.minimap.enabled': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'git.autofetch': false,
+  'git.openRepositoryInParentFolders': 'never',
+  'telemetry.telemetryLevel': 'off',
+  'terminal.integrated.enablePersistentSessions': false,
+  'update.mode': 'none',
+  'workbench.editor.enablePreview': false,
+  'workbench.enableExperiments': false,
+  'workbench.reduceMotion': 'on',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+};
+
+export interface TestServerOptions {
+  /** On top of the quiet ones. */
+  readonly settings?: Settings;
+  /** Installed the way a person installs a file. */
+  readonly vsix?: string;
+  /** Further arguments of the server. */
+  readonly args?: readonly string[];
+  /** Further variables, for the extension host too. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A VS Code server with folders of its own. */
+export interface TestServer extends VSCodeServer {
+  /** Changes the user's settings; an open window takes them up by itself. */
+  changeSettings(settings: Settings): Promise<void>;
+}
+
+/** Starts a VS Code server on folders of its own, all removed by `stop`. */
+export async function startTestServer({
+  settings = {},
+  vsix,
+  args = [],
+  env = {},
+}: TestServerOptions): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'vscode-'));
+  const userDataDir = join(folder, 'user-data');
+  const extensionsDir = join(folder, 'extensions');
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  let current: Settings = { ...quietSettings, ...settings };
+  const changeSettings = async (change: Settings): Promise<void> => {
+    current = { ...current, ...change };
+    await mkdir(join(userDataDir, 'User'), { recursive: true });
+    await writeFile(join(userDataDir, 'User', 'settings.json'), JSON.stringify(current, null, 2));
+  };
+  try {
+    const program = vscodeWebPaths(projectRoot);
+    await changeSettings({});
+    if (vsix !== undefined) {
+      await runOrExplain(
+        'Installing the extension',
+        program.node,
+        [
+          program.server,
+          ...['--install-extension', vsix, '--extensions-dir', extensionsDir, '--user-data-dir', userDataDir],
+        ],
+        { env: environmentForVSCode(process.env) },
+      );
+    }
+    const server = await startVSCodeServer({
+      program,
+      userDataDir,
+      extensionsDir,
+      args: ['--force-disable-user-env', ...args],
+      // No gallery: the setting alone does not stop VS Code from asking one.
+      env: { EXTENSIONS_GALLERY: '{}', ...env },
+    });
+    return {
+      ...server,
+      changeSettings,
+      async stop() {
+        await server.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
