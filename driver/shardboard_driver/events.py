@@ -1,0 +1,116 @@
+"""
+Tells the extension what happens: one JSON object a line, behind a marker, on standard output.
+The other side is `src/protocol/driverEvents.ts`; a change here is a change there, and a new version number.
+
+Every event may be read twice without harm, and one of a worker may be lost: `shard_done`, which the driver itself
+writes, has all answers of the shard again.
+"""
+
+import io
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from .failure import Reason
+
+MARKER = "@shardboard "
+VERSION = 1
+
+type Stage = Literal["connecting", "loading_benchmark", "checking_endpoint", "asking", "merging"]
+type Outcome = Literal["ok", "endpoint_error", "truncated", "empty"]
+type ShardState = Literal["queued", "running", "failed"]
+type EndOutcome = Literal["complete", "partial", "failed", "stopped"]
+type CompactAnswer = tuple[int, int, int, float, float, int, Outcome]
+"""Position in the order of the run, problem index, repeat, reward, latency in ms, tokens, outcome."""
+
+ANSWERS_A_LINE = 80
+"""Ray reads a worker's output while it is written and may cut a line that does not fit into one page of memory."""
+
+
+def stage(name: Stage) -> None:
+    _emit("stage", stage=name)
+
+
+def start(
+    *, benchmark: str, problems: int, repeats: int, ranges: Sequence[tuple[int, int]], versions: Mapping[str, str]
+) -> None:
+    """`versions` names `evaluator`, `ray` and `python`."""
+    _emit("start", benchmark=benchmark, problems=problems, repeats=repeats, ranges=ranges, **versions)
+
+
+def shard(index: int, attempt: int, state: ShardState, message: str | None = None) -> None:
+    _emit("shard", shard=index, attempt=attempt, state=state, **({} if message is None else {"message": message}))
+
+
+def answers(index: int, attempt: int, new: Sequence[CompactAnswer]) -> None:
+    for first in range(0, len(new), ANSWERS_A_LINE):
+        _emit("answers", shard=index, attempt=attempt, answers=new[first : first + ANSWERS_A_LINE])
+
+
+def shard_done(index: int, attempt: int, seconds: float, every: Sequence[CompactAnswer]) -> None:
+    _emit("shard_done", shard=index, attempt=attempt, seconds=round(seconds, 3), answers=every)
+
+
+def merged(*, complete: bool, scores: Mapping[str, Any], categories: Mapping[str, Any], bundle: str) -> None:
+    _emit("merged", complete=complete, scores=scores, categories=categories, bundle=bundle)
+
+
+def end(
+    outcome: EndOutcome,
+    message: str,
+    *,
+    reason: Reason | None = None,
+    answered: int = 0,
+    expected: int = 0,
+    endpoint_errors: int = 0,
+    missing_shards: Sequence[int] = (),
+) -> None:
+    _emit(
+        "end",
+        outcome=outcome,
+        **({} if reason is None else {"reason": reason}),
+        message=message,
+        answered=answered,
+        expected=expected,
+        endpointErrors=endpoint_errors,
+        missingShards=missing_shards,
+    )
+
+
+def _emit(type_: str, **fields: Any) -> None:
+    event = {"v": VERSION, "t": round(time.time(), 3), "type": type_, **fields}
+    sys.stdout.write(f"{MARKER}{json.dumps(event, separators=(',', ':'), allow_nan=False)}\n")
+    sys.stdout.flush()
+
+
+class WholeLines(io.TextIOBase):
+    """
+    A standard output on which the lines of several threads never mix.
+
+    Ray prints what the workers say from a thread of its own, and `print` writes a line and its end apart; an event
+    written in between would be lost to the reader.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._begun: dict[int, str] = {}
+        # Reentrant, for the signal handler writes the last event while the main thread may be writing one.
+        self._lock = threading.RLock()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str, /) -> int:
+        with self._lock:
+            thread = threading.get_ident()
+            whole, newline, rest = (self._begun.pop(thread, "") + text).rpartition("\n")
+            if rest:
+                self._begun[thread] = rest
+            data = (whole + newline).encode("utf-8", "replace")
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        return len(text)

@@ -1,0 +1,21 @@
+"""Why a run could not go on, in words for a person."""
+
+from typing import Literal
+
+type Reason = Literal["request", "environment", "benchmark", "endpoint", "shards", "disk", "internal"]
+
+
+class RunFailure(Exception):
+    """Ends the run. The message says what happened, why, and what to do next; `reason` names the part at fault."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+        self.message = message
+
+
+def last_line(error: BaseException) -> str:
+    """An error of somebody else's code in one line: its kind and the last thing it says, never a traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[-1][:300] if lines else ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
