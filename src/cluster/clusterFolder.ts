@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A socket's path may have 103 characters on macOS (107 on Linux). Ray puts 63 after its folder
+ * (`/session_<date>_<time>_<microseconds>_<pid>/sockets/plasma_store`), we put 20 before.
+ */
+const LONGEST_PARENT = 20;
+
+export interface ClusterPaths {
+  /** What Ray gets as its temp folder. */
+  readonly ray: string;
+  /** TMPDIR of the cluster's processes: Python's multiprocessing leaves folders there when it is killed. */
+  readonly temporary: string;
+  readonly token: string;
+  /** What `ray start` writes. */
+  readonly startLog: string;
+}
+
+/** Where things are in a cluster's own folder. */
+export function clusterPaths(folder: string): ClusterPaths {
+  return {
+    ray: join(folder, 'r'),
+    temporary: join(folder, 'tmp'),
+    token: join(folder, 'token'),
+    startLog: join(folder, 'start.log'),
+  };
+}
+
+/**
+ * Makes a folder for a cluster, with a new token in it. Only the user may enter it. Ray's own folder is one inside it,
+ * because Ray opens that to everybody (mode 0777), with the logs and sockets of every job.
+ */
+export async function makeClusterFolder(): Promise<{ folder: string; token: string }> {
+  const usual = await realpath(tmpdir());
+  const parent = usual.length <= LONGEST_PARENT ? usual : await realpath('/tmp');
+  const folder = await mkdtemp(join(parent, 'shardboard-'));
+  const token = randomBytes(32).toString('hex');
+  const paths = clusterPaths(folder);
+  await mkdir(paths.temporary);
+  await writeFile(paths.token, token, { mode: 0o600 });
+  return { folder, token };
+}
+
+/** Removes a cluster's folder and all that is in it. */
+export async function removeClusterFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}

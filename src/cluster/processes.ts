@@ -1,0 +1,136 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasCode, UserError } from '../common/userError';
+import { runProcess } from '../python/process';
+
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Milliseconds since 1970, exact to a second. */
+  readonly startedAt: number;
+  readonly commandLine: string;
+}
+
+/** What tells a cluster's processes from all others. */
+export interface ProcessOwner {
+  /** All of Ray's daemons stay in the process group of the `ray start` that made them. */
+  readonly processGroup: number;
+  /** The cluster's own folder, whose random name stands in the command line of its main processes. */
+  readonly folder: string;
+}
+
+const KILL_LIMIT_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/** All processes of the machine but those that have ended and only wait for their parent to take notice. */
+export async function listProcesses(): Promise<readonly ProcessRow[]> {
+  // One -o for each column: joined by commas, what follows the first = may be read as one long heading.
+  const columns = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'args'].flatMap((column) => ['-o', `${column}=`]);
+  const result = await runProcess('ps', ['-A', '-ww', ...columns], {
+    // The dates are read, so they must not be in the user's language.
+    env: { ...process.env, LC_ALL: 'C' },
+    limitMs: 10_000,
+  }).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) {
+      throw new UserError('The program ps is missing on this machine. Install it (on Debian: procps) and try again.');
+    }
+    throw error;
+  });
+  return parseProcesses(result.stdout);
+}
+
+/** Reads what `ps` wrote. */
+export function parseProcesses(text: string): readonly ProcessRow[] {
+  const rows: ProcessRow[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line);
+    const [, pid, parent, group, state, start = '', commandLine = ''] = match ?? [];
+    // A zombie holds nothing but its id. Where init does not reap, it stays for ever.
+    if (match && !state?.startsWith('Z')) {
+      rows.push({
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        startedAt: Date.parse(start),
+        commandLine,
+      });
+    }
+  }
+  return rows;
+}
+
+/**
+ * The processes of a cluster: its group, and everything that descends from it (workers, job supervisors and drivers
+ * have groups of their own). None when no process of the group names the cluster's folder: the group's number then
+ * belongs to somebody else.
+ *
+ * @param known processes that are known to be the cluster's, so that what outlived its parent is still found.
+ */
+export function clusterProcesses(
+  rows: readonly ProcessRow[],
+  owner: ProcessOwner,
+  known: readonly ProcessRow[] = [],
+): readonly ProcessRow[] {
+  const group = rows.filter((row) => row.group === owner.processGroup);
+  const isOurs = group.some((row) => row.commandLine.includes(`${owner.folder}/`));
+  const found = new Set(isOurs ? group : []);
+  for (const row of rows) {
+    if (known.some((one) => isSameProcess(one, row))) {
+      found.add(row);
+    }
+  }
+  // A set grows while it is walked, so grandchildren are found too.
+  for (const parent of found) {
+    for (const row of rows) {
+      if (row.parent === parent.pid) {
+        found.add(row);
+      }
+    }
+  }
+  return [...found];
+}
+
+/**
+ * Ends a cluster's processes and nothing else, and returns when none is left.
+ *
+ * @param graceMs how long they may take to end by themselves before they are killed.
+ * @throws UserError when some cannot be ended.
+ */
+export async function endClusterProcesses(owner: ProcessOwner, graceMs: number): Promise<void> {
+  const begin = Date.now();
+  let left = clusterProcesses(await listProcesses(), owner);
+  if (graceMs > 0) {
+    send('SIGTERM', left);
+  }
+  while (left.length > 0) {
+    const elapsed = Date.now() - begin;
+    if (elapsed > graceMs + KILL_LIMIT_MS) {
+      throw new UserError(
+        `Some processes of the Ray cluster could not be ended: ${left.map((row) => row.pid).join(', ')}.`,
+      );
+    }
+    if (elapsed >= graceMs) {
+      // gcs_server, raylet and the autoscaler's monitor were seen alive minutes after SIGTERM.
+      send('SIGKILL', left);
+    }
+    await wait(LOOK_EVERY_MS);
+    left = clusterProcesses(await listProcesses(), owner, left);
+  }
+}
+
+function send(signal: NodeJS.Signals, rows: readonly ProcessRow[]): void {
+  for (const row of rows) {
+    try {
+      process.kill(row.pid, signal);
+    } catch (error) {
+      if (!hasCode(error, 'ESRCH')) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** The same id is not enough: ids are used again. Not its command line either: Ray's workers change theirs. */
+function isSameProcess(one: ProcessRow, other: ProcessRow): boolean {
+  return one.pid === other.pid && Math.abs(one.startedAt - other.startedAt) <= 2000;
+}

@@ -1,0 +1,344 @@
+import { readFile } from 'node:fs/promises';
+import { createEmitter, type Disposable, type Event } from '../common/emitter';
+import { messageOf, UserError } from '../common/userError';
+import { createRayClient, type RayClient, type RayNode, type RayVersion } from '../ray/client';
+import { RayError } from '../ray/rayError';
+import type { ClusterRecord } from './clusterRecord';
+import { endedPart, findStartedCluster } from './findCluster';
+import { reachCluster } from './reachCluster';
+import { startCluster } from './startCluster';
+import { removeCluster, stopCluster } from './stopCluster';
+
+export type ClusterState =
+  | {
+      readonly kind: 'none';
+      /** Why there is none, when it is not because nobody wanted one. */
+      readonly message?: string;
+    }
+  | { readonly kind: 'starting'; readonly stage: string }
+  | {
+      readonly kind: 'running';
+      readonly origin: 'started' | 'joined';
+      readonly dashboardUrl: string;
+      /** `IP:port` for `ray.init` and for nodes that join; not known of a cluster that was joined. */
+      readonly gcsAddress?: string;
+      readonly sessionName: string;
+      readonly rayVersion: string;
+      readonly nodes: readonly RayNode[];
+    }
+  /** Still answers while its jobs are stopped. */
+  | { readonly kind: 'stopping'; readonly sessionName: string };
+
+/** The one cluster that this window works with. */
+export interface ClusterService extends Disposable {
+  state(): ClusterState;
+  readonly onDidChange: Event<ClusterState>;
+  /** The client of the cluster while it runs or is being stopped. Belongs to the service, which closes it. */
+  client(): RayClient | undefined;
+  /** The token that the cluster asks for, when it asks for one. */
+  token(): string | undefined;
+  /**
+   * Starts a cluster on this machine; nothing when one is there. A second call while the first goes on waits for it.
+   * When a signal is aborted, what was started is ended.
+   */
+  start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  /** Stops the cluster that was started here, also while it starts. A joined cluster is left. */
+  stop(): Promise<void>;
+  join(address: string, token?: string): Promise<void>;
+  leave(): Promise<void>;
+  /** Finds again, after a reload, the cluster that was started here, or else the one that was joined. */
+  restore(): Promise<void>;
+  /** Looks at once whether the cluster still answers, or, when there is none, whether another window has started one. */
+  refresh(): Promise<void>;
+}
+
+export interface ClusterServiceOptions {
+  /** The same for all windows of a user. */
+  readonly storageFolder: string;
+  /** The interpreter for a new cluster, by absolute path. Throws UserError when there is none that will do. */
+  readonly resolvePython: () => Promise<string>;
+  readonly joined: JoinedClusterStore;
+}
+
+/** Keeps the cluster that was joined. The token goes where only the user can read it. */
+export interface JoinedClusterStore {
+  load(): Promise<{ url: string; token?: string } | undefined>;
+  save(joined: { url: string; token?: string }): Promise<void>;
+  forget(): Promise<void>;
+}
+
+interface Connection {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly client: RayClient;
+  /** Of a cluster that we started. */
+  readonly record?: ClusterRecord;
+  version: RayVersion;
+  /** Looks in a row that got no answer. */
+  misses: number;
+}
+
+const LOOK_EVERY_MS = 5000;
+/** A joined cluster may be behind a network: one lost packet is not its end. */
+const MISSES_UNTIL_GONE = 3;
+
+/** Makes the service. Nothing is looked at before `restore`, `start` or `join`. */
+export function createClusterService(options: ClusterServiceOptions): ClusterService {
+  const { storageFolder, joined } = options;
+  const changed = createEmitter<ClusterState>();
+  let state: ClusterState = { kind: 'none' };
+  let connection: Connection | undefined;
+  let starting: { readonly cancel: AbortController; readonly done: Promise<void> } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let lastTurn: Promise<unknown> = Promise.resolve();
+
+  /** One change at a time: each sees what the one before has left. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = lastTurn.then(work);
+    lastTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  function set(next: ClusterState): void {
+    if (JSON.stringify(next) !== JSON.stringify(state)) {
+      state = next;
+      changed.fire(state);
+    }
+  }
+
+  function setRunning({ url, record, version }: Connection, nodes: readonly RayNode[]): void {
+    set({
+      kind: 'running',
+      origin: record ? 'started' : 'joined',
+      dashboardUrl: url,
+      ...(record && { gcsAddress: record.gcsAddress }),
+      sessionName: version.sessionName,
+      rayVersion: version.rayVersion,
+      nodes,
+    });
+  }
+
+  function connect(next: Connection, nodes: readonly RayNode[]): void {
+    connection = next;
+    timer = setInterval(() => {
+      lookOnce().catch(() => undefined);
+    }, LOOK_EVERY_MS);
+    timer.unref();
+    setRunning(next, nodes);
+  }
+
+  async function disconnect(next: ClusterState): Promise<void> {
+    const client = connection?.client;
+    connection = undefined;
+    clearInterval(timer);
+    set(next);
+    await client?.close();
+  }
+
+  async function connectToStarted(record: ClusterRecord): Promise<void> {
+    const token = await readFile(record.tokenFile, 'utf8');
+    const client = createRayClient({ url: record.dashboardUrl, token });
+    try {
+      const version = await client.version();
+      const nodes = await client.nodes();
+      connect({ url: record.dashboardUrl, token, client, record, version, misses: 0 }, nodes);
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+  }
+
+  async function connectToJoined(address: string, token: string | undefined): Promise<void> {
+    const { nodes, ...reached } = await reachCluster(address, token);
+    connect({ ...reached, misses: 0 }, nodes);
+  }
+
+  /** Runs what leads to a cluster; without success there is none, and the state says why. */
+  async function orNone(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      set({ kind: 'none', ...(error instanceof UserError && { message: error.message }) });
+      throw error;
+    }
+  }
+
+  async function startHere(signal: AbortSignal): Promise<void> {
+    if (connection) {
+      return;
+    }
+    const onStage = (stage: string): void => set({ kind: 'starting', stage });
+    await orNone(async () => {
+      signal.throwIfAborted();
+      onStage('choosing an interpreter');
+      const python = await options.resolvePython();
+      await connectToStarted(await startCluster({ python, storageFolder, onStage, signal }));
+    });
+  }
+
+  async function stopHere(): Promise<void> {
+    const { record } = connection ?? {};
+    if (!connection || !record) {
+      return;
+    }
+    clearInterval(timer);
+    set({ kind: 'stopping', sessionName: record.sessionName });
+    try {
+      await stopCluster(record, { storageFolder, onStage: () => undefined });
+    } catch (error) {
+      await disconnect({ kind: 'none', message: messageOf(error) });
+      throw error;
+    }
+    await disconnect({ kind: 'none' });
+  }
+
+  /** Finds a started cluster; the joined one, too, when asked to. */
+  async function findAgain(alsoJoined: boolean): Promise<void> {
+    if (connection) {
+      return;
+    }
+    await orNone(async () => {
+      const record = await findStartedCluster(storageFolder);
+      if (record) {
+        await connectToStarted(record);
+        return;
+      }
+      const kept = alsoJoined ? await joined.load() : undefined;
+      if (kept) {
+        await connectToJoined(kept.url, kept.token);
+      }
+    });
+  }
+
+  /** One look at the cluster. Not in turn, so that a cluster that does not answer keeps nobody from stopping it. */
+  async function look(): Promise<void> {
+    const current = connection;
+    if (!current) {
+      return;
+    }
+    const seen = await nodesOf(current);
+    if (connection !== current || state.kind !== 'running') {
+      return;
+    }
+    if (seen) {
+      current.misses = 0;
+      setRunning(current, seen);
+      return;
+    }
+    current.misses += 1;
+    if (current.record) {
+      // Not by the answers alone: a machine that is busy or has slept is silent too, and its cluster still runs.
+      const ended = await endedPart(current.record);
+      if (ended !== undefined) {
+        await inTurn(() => giveUp(current, `The Ray cluster is gone: ${ended} has ended.`));
+      }
+    } else if (current.misses >= MISSES_UNTIL_GONE) {
+      const message = `The Ray cluster at ${current.url} no longer answers. Join it again when it is back.`;
+      await inTurn(() => giveUp(current, message));
+    }
+  }
+
+  /** The nodes, when it is still this cluster that answers and its head node is alive. */
+  async function nodesOf(current: Connection): Promise<readonly RayNode[] | undefined> {
+    const { client, record } = current;
+    try {
+      const version = await client.version();
+      const nodes = await client.nodes();
+      if (!record) {
+        // A joined cluster that was started anew is another one, at the same address.
+        current.version = version;
+        return nodes;
+      }
+      const isOurs = version.sessionName === record.sessionName;
+      return isOurs && nodes.some((node) => node.isHead && node.state === 'ALIVE') ? nodes : undefined;
+    } catch (error) {
+      if (error instanceof RayError) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  async function giveUp(current: Connection, message: string): Promise<void> {
+    if (connection !== current) {
+      return;
+    }
+    await disconnect({ kind: 'none', message });
+    if (current.record) {
+      await removeCluster(storageFolder, current.record, 0);
+    }
+  }
+
+  let looking: Promise<void> | undefined;
+  /** Never two looks at once, however slow the answers are. */
+  function lookOnce(): Promise<void> {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  return {
+    state: () => state,
+    onDidChange: changed.event,
+    client: () => connection?.client,
+    token: () => connection?.token,
+    async start({ signal } = {}) {
+      signal?.throwIfAborted();
+      if (!starting) {
+        const cancel = new AbortController();
+        const done = inTurn(() => startHere(cancel.signal)).finally(() => {
+          starting = undefined;
+        });
+        starting = { cancel, done };
+      }
+      const { cancel, done } = starting;
+      const abort = (): void => cancel.abort();
+      signal?.addEventListener('abort', abort, { once: true });
+      try {
+        await done;
+      } finally {
+        signal?.removeEventListener('abort', abort);
+      }
+    },
+    async stop() {
+      starting?.cancel.abort();
+      await inTurn(async () => {
+        if (connection && !connection.record) {
+          await joined.forget();
+          await disconnect({ kind: 'none' });
+        }
+        await stopHere();
+      });
+    },
+    join: (address, token) =>
+      inTurn(async () => {
+        if (connection?.record) {
+          throw new UserError('The cluster that Shardboard started is running. Stop it before you join another one.', [
+            { title: 'Stop Ray cluster', command: 'shardboard.stopCluster' },
+          ]);
+        }
+        const before = connection;
+        const { nodes, ...reached } = await reachCluster(address, token);
+        clearInterval(timer);
+        await before?.client.close();
+        connect({ ...reached, misses: 0 }, nodes);
+        await joined.save({ url: reached.url, ...(token !== undefined && { token }) });
+      }),
+    leave: () =>
+      inTurn(async () => {
+        await joined.forget();
+        if (connection && !connection.record) {
+          await disconnect({ kind: 'none' });
+        }
+      }),
+    restore: () => inTurn(() => findAgain(true)),
+    refresh: () => (connection ? lookOnce() : inTurn(() => findAgain(false))),
+    dispose() {
+      starting?.cancel.abort();
+      clearInterval(timer);
+      changed.dispose();
+      connection?.client.close().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { open, readlink } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { readFileIfThere } from '../common/files';
+import { hasCode, messageOf, UserError } from '../common/userError';
+import { createRayClient, type RayClient, type RayNode, type RayVersion } from '../ray/client';
+import { RayError } from '../ray/rayError';
+import { type ClusterPaths, clusterPaths, makeClusterFolder, removeClusterFolder } from './clusterFolder';
+import { type ClusterRecord, saveClusterRecord } from './clusterRecord';
+import { findStartedCluster } from './findCluster';
+import { findFreePort } from './ports';
+import { endClusterProcesses } from './processes';
+import { explainStartFailure } from './startFailure';
+import { takeStartLock } from './startLock';
+
+export interface StartOptions {
+  /** The interpreter, by absolute path. Not resolved through links: of a virtual environment the link is the point. */
+  readonly python: string;
+  /** Where the record of the cluster is kept, the same for all windows. */
+  readonly storageFolder: string;
+  readonly onStage: (stage: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Without bytecode on a slow disk a start takes above half a minute. */
+const START_LIMIT_MS = 180_000;
+/** `ray start` ends when everything runs; whatever does not answer by then has failed. */
+const AFTER_START_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Starts a cluster on this machine, or finds the one that is ours already. Of several windows that start at once, one
+ * does it and the others get its cluster.
+ *
+ * @returns when the cluster answers by our session's name and a node is alive.
+ * @throws UserError with the reason when Ray does not start; the signal's reason when it is aborted. What had been
+ * started is ended in both cases.
+ */
+export async function startCluster(options: StartOptions): Promise<ClusterRecord> {
+  const { storageFolder, signal } = options;
+  let lock = await takeStartLock(storageFolder);
+  while (!lock) {
+    options.onStage('waiting for another window that is starting it');
+    await wait(LOOK_EVERY_MS, undefined, { signal });
+    lock = await takeStartLock(storageFolder);
+  }
+  try {
+    const found = await findStartedCluster(storageFolder);
+    if (found) {
+      return found;
+    }
+    const record = await startHeadNode(options, lock.note);
+    await saveClusterRecord(storageFolder, record);
+    return record;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function startHeadNode(
+  options: StartOptions,
+  note: (started: { processGroup: number; folder: string }) => Promise<void>,
+): Promise<ClusterRecord> {
+  const { python, onStage, signal } = options;
+  signal.throwIfAborted();
+  onStage('starting head node');
+  const { folder, token } = await makeClusterFolder();
+  const paths = clusterPaths(folder);
+  const gcs = await findFreePort();
+  const dashboard = await findFreePort([gcs]);
+  const clientServer = await findFreePort([gcs, dashboard]);
+  const agent = await findFreePort([gcs, dashboard, clientServer]);
+  const dashboardUrl = `http://127.0.0.1:${dashboard}`;
+  const client = createRayClient({ url: dashboardUrl, token });
+  let processGroup: number | undefined;
+  try {
+    const child = await spawnRay(python, folder, [
+      `--port=${gcs}`,
+      '--dashboard-host=127.0.0.1',
+      `--dashboard-port=${dashboard}`,
+      `--ray-client-server-port=${clientServer}`,
+      // The default is one port for all clusters of a machine; without its agent a cluster takes no jobs.
+      `--dashboard-agent-listen-port=${agent}`,
+    ]);
+    processGroup = child.processGroup;
+    await note({ processGroup, folder });
+    const { version, head } = await waitUntilUp(options, child.process, client, folder);
+    const ip = head.ip.includes(':') ? `[${head.ip}]` : head.ip;
+    return {
+      version: 1,
+      dashboardUrl,
+      gcsAddress: `${ip}:${gcs}`,
+      sessionName: version.sessionName,
+      processGroup,
+      folder,
+      tokenFile: paths.token,
+      startedAt: Date.now(),
+      python,
+      rayVersion: version.rayVersion,
+    };
+  } catch (error) {
+    if (processGroup !== undefined) {
+      await endClusterProcesses({ processGroup, folder }, 0);
+    }
+    await removeClusterFolder(folder);
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+async function spawnRay(
+  python: string,
+  folder: string,
+  ports: readonly string[],
+): Promise<{ process: ChildProcess; processGroup: number }> {
+  const paths = clusterPaths(folder);
+  // A file, not a pipe: Ray's daemons outlive this window, and writing into a pipe that nobody reads would end them.
+  const log = await open(paths.startLog, 'w', 0o600);
+  try {
+    const child = spawn(
+      python,
+      // Never the `ray` of PATH: it may belong to another environment.
+      [
+        ...['-m', 'ray.scripts.scripts', 'start', '--head', ...ports],
+        // Or fail: without it Ray would start without a dashboard and call that a success.
+        '--include-dashboard=true',
+        `--temp-dir=${paths.ray}`,
+        '--disable-usage-stats',
+      ],
+      {
+        cwd: folder,
+        env: environmentOf(python, paths),
+        // A group of its own, by which the cluster is known from then on.
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+      },
+    );
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    if (child.pid === undefined) {
+      throw new Error('A process that was started has no id.');
+    }
+    child.unref();
+    return { process: child, processGroup: child.pid };
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'EACCES')) {
+      throw new UserError(`${python} cannot be run: ${messageOf(error)}. Choose another interpreter.`);
+    }
+    throw error;
+  } finally {
+    await log.close();
+  }
+}
+
+/** The environment that the cluster and all its jobs inherit. */
+function environmentOf(python: string, paths: ClusterPaths): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) =>
+      // Of VS Code's own there are sockets and askpass programs that no job should find.
+      !/^(VSCODE|ELECTRON)_/.test(name) &&
+      // These would lead Ray's own programs, or a job, to another cluster or another token.
+      !['RAY_ADDRESS', 'RAY_API_SERVER_ADDRESS', 'RAY_REDIS_ADDRESS', 'RAY_AUTH_TOKEN', 'NODE_OPTIONS'].includes(
+        name,
+      ) &&
+      // Without bytecode every worker compiles Ray anew, which doubles each start.
+      name !== 'PYTHONDONTWRITEBYTECODE',
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    // Jobs find `python` here.
+    PATH: [dirname(python), process.env.PATH].filter(Boolean).join(delimiter),
+    // Always: Ray's other ports listen on all of the machine's addresses.
+    RAY_AUTH_MODE: 'token',
+    RAY_AUTH_TOKEN_PATH: paths.token,
+    TMPDIR: paths.temporary,
+  };
+}
+
+async function waitUntilUp(
+  options: StartOptions,
+  child: ChildProcess,
+  client: RayClient,
+  folder: string,
+): Promise<{ version: RayVersion; head: RayNode }> {
+  const { onStage, signal } = options;
+  let deadline = Date.now() + START_LIMIT_MS;
+  child.once('exit', () => {
+    deadline = Math.min(deadline, Date.now() + AFTER_START_LIMIT_MS);
+  });
+  const look = async <T>(what: () => Promise<T | undefined>): Promise<T> => {
+    for (;;) {
+      signal.throwIfAborted();
+      const found = await what();
+      if (found !== undefined) {
+        return found;
+      }
+      const hasFailed = child.signalCode !== null || (child.exitCode !== null && child.exitCode !== 0);
+      if (hasFailed || Date.now() > deadline) {
+        throw await startFailure(options.python, folder);
+      }
+      await wait(LOOK_EVERY_MS, undefined, { signal });
+    }
+  };
+  const session = await look(() => sessionOf(folder));
+  onStage('waiting for the dashboard');
+  const version = await look(() => ifUp(client.version({ signal })));
+  if (version.sessionName !== session) {
+    throw new UserError(
+      "Another Ray cluster took the dashboard's port, which had been free a moment before. Try again.",
+    );
+  }
+  onStage('waiting for a node');
+  const head = await look(async () => {
+    const nodes = await ifUp(client.nodes({ signal }));
+    return nodes?.find((node) => node.isHead && node.state === 'ALIVE');
+  });
+  return { version, head };
+}
+
+/** The name of the session, once Ray has made it. */
+async function sessionOf(folder: string): Promise<string | undefined> {
+  try {
+    return basename(await readlink(join(clusterPaths(folder).ray, 'session_latest')));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Undefined while Ray is not up yet. A cluster that wants another token is not ours, and never will be. */
+async function ifUp<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RayError && error.kind !== 'unauthorized' && error.kind !== 'forbidden') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function startFailure(python: string, folder: string): Promise<UserError> {
+  const paths = clusterPaths(folder);
+  return explainStartFailure({
+    python,
+    output: (await readFileIfThere(paths.startLog)) ?? '',
+    dashboardLog: (await readFileIfThere(join(paths.ray, 'session_latest', 'logs', 'dashboard.log'))) ?? '',
+  });
+}

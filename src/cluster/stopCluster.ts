@@ -1,0 +1,60 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { readFileIfThere } from '../common/files';
+import { createRayClient, jobHasEnded, type RayClient } from '../ray/client';
+import { removeClusterFolder } from './clusterFolder';
+import { type ClusterRecord, removeClusterRecord } from './clusterRecord';
+import { endClusterProcesses } from './processes';
+
+export interface StopOptions {
+  readonly storageFolder: string;
+  readonly onStage: (stage: string) => void;
+}
+
+/** A driver gets SIGTERM and, 3 s later, SIGKILL from Ray. */
+const JOBS_LIMIT_MS = 5000;
+const LOOK_EVERY_MS = 100;
+/** What ends on SIGTERM at all has ended by then. */
+const GRACE_MS = 1500;
+
+/**
+ * Stops a cluster that we started: its jobs first, then its processes, and returns when nothing of it is left.
+ * Touches nothing else on the machine.
+ *
+ * @throws UserError when something cannot be ended.
+ */
+export async function stopCluster(record: ClusterRecord, options: StopOptions): Promise<void> {
+  options.onStage('stopping its jobs');
+  await stopJobs(record);
+  options.onStage('ending its processes');
+  await removeCluster(options.storageFolder, record, GRACE_MS);
+}
+
+/** Ends what there still is of a cluster of ours and forgets it. */
+export async function removeCluster(storageFolder: string, record: ClusterRecord, graceMs: number): Promise<void> {
+  await endClusterProcesses(record, graceMs);
+  await removeClusterFolder(record.folder);
+  await removeClusterRecord(storageFolder, record);
+}
+
+/** As far as it can be done in a few seconds: what does not stop is ended with the cluster. */
+async function stopJobs(record: ClusterRecord): Promise<void> {
+  const token = await readFileIfThere(record.tokenFile);
+  const client = createRayClient({ url: record.dashboardUrl, token });
+  const signal = AbortSignal.timeout(JOBS_LIMIT_MS);
+  try {
+    const running = await runningJobs(client, signal);
+    await Promise.all(running.map((id) => client.stopJob(id, { signal })));
+    while ((await runningJobs(client, signal)).length > 0) {
+      await wait(LOOK_EVERY_MS, undefined, { signal });
+    }
+  } catch {
+    // It takes too long, or nobody answers.
+  } finally {
+    await client.close();
+  }
+}
+
+async function runningJobs(client: RayClient, signal: AbortSignal): Promise<readonly string[]> {
+  const jobs = await client.jobs({ signal });
+  return jobs.flatMap((job) => (job.submissionId !== undefined && !jobHasEnded(job) ? [job.submissionId] : []));
+}
