@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { createDisposables, type Event } from '../common/emitter';
+import type { ServerFile } from '../gym/serverFile';
 import { createServerReadings } from '../gym/serverReadings';
 import type { PythonParser } from '../python/parser';
 import type { SourceRange } from '../python/syntax';
@@ -27,8 +28,8 @@ export function registerCodeLenses({ parser, cluster, onError }: CodeLensDepende
       if (!vscode.workspace.getConfiguration(undefined, document).get(SETTING, true)) {
         return [];
       }
-      const toLenses = (file: Awaited<ReturnType<typeof readings.read>>): vscode.CodeLens[] =>
-        file ? describeLenses(file, cluster.rayState()).map((lens) => toCodeLens(lens, document)) : [];
+      const toLenses = (file: ServerFile | undefined): vscode.CodeLens[] =>
+        file ? describeLenses(file, cluster.rayState()).map((lens) => toCodeLens(lens, document.uri)) : [];
       const reading = readings.read(document);
       return reading instanceof Promise ? reading.then(toLenses).catch(explain) : toLenses(reading);
     },
@@ -63,29 +64,23 @@ export function registerCodeLenses({ parser, cluster, onError }: CodeLensDepende
   return disposables;
 }
 
-function toCodeLens(lens: LensDescription, document: vscode.TextDocument): vscode.CodeLens {
-  const range = toRange(lens.range);
-  return new vscode.CodeLens(range, {
+function toCodeLens(lens: LensDescription, uri: vscode.Uri): vscode.CodeLens {
+  return new vscode.CodeLens(toRange(lens.range), {
     title: lens.title,
     ...(lens.tooltip ? { tooltip: lens.tooltip } : {}),
-    ...toCommand(lens, document, range.start),
+    ...toCommand(lens, uri),
   });
 }
 
-/** An empty command is VS Code's way to show plain text. */
-function toCommand(
-  { action }: LensDescription,
-  document: vscode.TextDocument,
-  position: vscode.Position,
-): { command: string; arguments?: unknown[] } {
+function toCommand({ action }: LensDescription, uri: vscode.Uri): { command: string; arguments?: unknown[] } {
   if (!action) {
+    // VS Code shows a lens with an empty command as plain text.
     return { command: '' };
   }
   if ('command' in action) {
     return { command: action.command };
   }
-  const target = new vscode.Location(document.uri, toRange(action.reveal));
-  return { command: 'editor.action.goToLocations', arguments: [document.uri, position, [target], 'goto', ''] };
+  return { command: 'vscode.open', arguments: [uri, { selection: toRange(action.reveal) }] };
 }
 
 function toRange(range: SourceRange): vscode.Range {

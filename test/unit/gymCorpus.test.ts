@@ -7,9 +7,10 @@ import { readServers } from '../../src/gym/readServers';
 import type { ServerClass, ServerFile, SupervisorReading } from '../../src/gym/serverFile';
 import { createPythonParser, type PythonParser, withTree } from '../../src/python/parser';
 import type { SourceRange } from '../../src/python/syntax';
+import { projectRoot } from '../support/projectRoot';
 import { makeGrammarFolder } from '../support/pythonGrammar';
 
-const corpus = join(process.cwd(), 'test/fixtures/gym');
+const corpus = join(projectRoot, 'test', 'fixtures', 'gym');
 
 const Value = v.union([v.boolean(), v.null(), v.literal('non-literal'), v.literal('unknown')]);
 const Strict = v.nullable(v.boolean());
