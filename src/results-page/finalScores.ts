@@ -14,7 +14,7 @@ export function finalScores(scores: Record<string, Score>): TemplateResult {
   const scale = scaleOf(Object.values(scores));
   return html`
     <section class="final" aria-labelledby="final-title">
-      <h2 id="final-title">Final scores</h2>
+      <h2 id="final-title">Final scores <span class="dim">with 95 % intervals</span></h2>
       <table role="table" class="final-table" aria-labelledby="final-title">
         <thead role="rowgroup">
           <tr role="row">
@@ -66,7 +66,7 @@ function intervalCell(
       data-interval=${kind}
       data-lower=${lower}
       data-upper=${upper}
-      title="${name}, 95 %. All intervals of the table are drawn on one scale."
+      title="${name}. All intervals of the table are drawn on one scale."
     >
       <span>${formatExact(lower)} – ${formatExact(upper)}</span>${intervalPlot(scale, value, lower, upper)}
     </td>

@@ -7,6 +7,7 @@ import { emptyPage } from './emptyPage';
 import { files } from './files';
 import { finalScores } from './finalScores';
 import { head } from './head';
+import { headline } from './headline';
 import { mergedScore } from './score';
 import { shards } from './shards';
 import { trust } from './trust';
@@ -31,15 +32,17 @@ export function page(state: PageState, send: SendAction): TemplateResult | typeo
   if (run === null) {
     return emptyPage(place, send);
   }
+  // Where no answer reached the model the evaluator's scores are zeros that mean nothing.
+  const hasScores = headline(run)?.final === true;
   return html`
     <p class="hidden" aria-live="polite" data-testid="announcement">${announcement(run)}</p>
     ${head(run, place, now, send)}
-    <div class="top ${run.scores === null ? '' : 'has-scores'}">
-      ${mergedScore(run)} ${run.scores === null ? nothing : finalScores(run.scores)} ${trust(run, now)}
+    <div class="top ${hasScores ? 'has-scores' : ''}">
+      ${mergedScore(run)} ${hasScores && run.scores !== null ? finalScores(run.scores) : nothing} ${trust(run, now)}
     </div>
     ${guard([run], () => [
       shards(run),
-      html`<div class="bottom">${run.categories === null ? nothing : categories(run.categories)} ${files(run)}</div>`,
+      html`<div class="bottom">${hasScores && run.categories !== null ? categories(run.categories) : nothing} ${files(run)}</div>`,
     ])}
   `;
 }

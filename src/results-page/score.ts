@@ -27,7 +27,7 @@ function label(run: RunSnapshot, score: Headline | undefined): string {
 
 function standsOn(run: RunSnapshot): string {
   if (run.expected === 0) {
-    return 'No answer yet';
+    return '';
   }
   return run.answered === run.expected
     ? countOf(run.answered, 'answer')

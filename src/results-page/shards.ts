@@ -46,7 +46,7 @@ function shardTable(run: RunSnapshot): TemplateResult {
     <p class="legend dim" aria-hidden="true">
       <span><i class="mark earned"></i>reward earned</span>
       <span><i class="mark missed"></i>not earned</span>
-      <span><i class="mark failed"></i>endpoint error</span>
+      ${run.endpointErrors === 0 ? nothing : html`<span><i class="mark failed"></i>endpoint error</span>`}
       <span><i class="mark open"></i>not answered</span>
     </p>
   `;
@@ -82,7 +82,7 @@ function shardRow(shard: ShardSnapshot, status: RunStatus): TemplateResult {
         ${formatCount(shard.endpointErrors)}<span class="narrow-only"> endpoint ${shard.endpointErrors === 1 ? 'error' : 'errors'}</span>
       </td>
       <td role="cell" class="shard-state" title=${words}>
-        ${icon(look.icon, look.tone)}<span class="clip">${words}</span>
+        <span class="shard-state-text">${icon(look.icon, look.tone)}<span>${words}</span></span>
       </td>
     </tr>
   `;

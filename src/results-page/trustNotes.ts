@@ -77,7 +77,8 @@ function endpointErrors(run: RunSnapshot): TrustNote[] {
 
 function lostToFailedShards(run: RunSnapshot): TrustNote[] {
   const failed = failedShards(run);
-  if (failed.length === 0) {
+  // A failed run has no score that they could weaken.
+  if (failed.length === 0 || run.status === 'failed') {
     return [];
   }
   const which = `${failed.length === 1 ? 'Shard' : 'Shards'} ${formatList(failed.map((shard) => shard.index))} failed`;
@@ -93,7 +94,7 @@ function stillMissing(run: RunSnapshot): TrustNote[] {
   }
   const missing = run.expected - run.answered - missingIn(failedShards(run));
   if (!going) {
-    return missing > 0 ? [{ tone: 'warning', text: `${answersAre(missing)} missing.` }] : [];
+    return missing > 0 && run.status !== 'failed' ? [{ tone: 'warning', text: `${answersAre(missing)} missing.` }] : [];
   }
   return missing > 0
     ? [
