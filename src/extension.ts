@@ -12,7 +12,7 @@ import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
-import { UserError } from './common/userError';
+import { messageOf, UserError } from './common/userError';
 import { registerCodeLenses } from './editor/codeLenses';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter } from './python/interpreterFinder';
@@ -83,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerCodeLenses({
       parser,
       cluster: { rayState: () => cluster.state().kind, onDidChange: cluster.onDidChange },
+      onError: (error) => logError(messageOf(error)),
     }),
   );
   keep(cluster.onDidChange(updateContext));
