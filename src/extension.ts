@@ -57,17 +57,17 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   let isClusterKnown = false;
-  const runningSession = (): string | undefined => {
+  const reachableSession = (): string | undefined => {
     const state = cluster.state();
-    return state.kind === 'running' ? state.sessionName : undefined;
+    return state.kind === 'running' || state.kind === 'stopping' ? state.sessionName : undefined;
   };
   const runs = keep(
     createRuns({
       storageFolder: join((context.storageUri ?? context.globalStorageUri).fsPath, 'runs'),
       driverFolder: join(context.extensionPath, 'driver'),
-      clientFor: (session) => (runningSession() === session ? cluster.client() : undefined),
+      clientFor: (session) => (reachableSession() === session ? cluster.client() : undefined),
       // Until it has been looked for, a cluster that is not there yet may only not have been found yet.
-      isGone: (session) => isClusterKnown && runningSession() !== session,
+      isGone: (session) => isClusterKnown && reachableSession() !== session,
       logError,
     }),
   );

@@ -1,16 +1,11 @@
 import type * as vscode from 'vscode';
+import type { JoinedClusterStore } from '../cluster/service';
 
 const URL_KEY = 'joinedCluster.url';
 const TOKEN_KEY = 'joinedCluster.token';
 
 /** Where the joined cluster is remembered: its address in the workspace, its token in the secret storage. */
-export interface JoinedStore {
-  load(): Promise<{ url: string; token?: string } | undefined>;
-  save(joined: { url: string; token?: string }): Promise<void>;
-  forget(): Promise<void>;
-}
-
-export function createJoinedStore(context: vscode.ExtensionContext): JoinedStore {
+export function createJoinedStore(context: vscode.ExtensionContext): JoinedClusterStore {
   return {
     async load() {
       const url = context.workspaceState.get<string>(URL_KEY);
