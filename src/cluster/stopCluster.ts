@@ -14,7 +14,7 @@ export interface StopOptions {
 const JOBS_LIMIT_MS = 5000;
 const LOOK_EVERY_MS = 100;
 /** What ends on SIGTERM at all has ended by then. */
-const GRACE_MS = 1500;
+const GRACE_MS = 1000;
 
 /**
  * Stops a cluster that we started: its jobs first, then its processes, and returns when nothing of it is left.

@@ -1,0 +1,233 @@
+/** The life of a cluster, with real Ray and with another cluster of somebody else's beside it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClusterRecord, loadClusterRecord } from '../../src/cluster/clusterRecord';
+import { findFreePort } from '../../src/cluster/ports';
+import { clusterProcesses, endClusterProcesses, listProcesses, type ProcessOwner } from '../../src/cluster/processes';
+import { type ClusterService, createClusterService } from '../../src/cluster/service';
+import { createRayClient, type RayClient } from '../../src/ray/client';
+import { RayError } from '../../src/ray/rayError';
+import { testPython } from '../support/testPython';
+
+/** An empty zip. */
+const NOTHING = Buffer.from('504b0506000000000000000000000000000000000000', 'hex');
+const SLEEPING_JOB = [
+  'import ray, time',
+  'sleep = ray.remote(lambda: time.sleep(1000))',
+  'ray.init()',
+  'tasks = [sleep.remote() for _ in range(2)]',
+  'print("sleeping", flush=True)',
+  'ray.get(tasks)',
+].join('; ');
+
+describe('a cluster of our own', () => {
+  let storageFolder: string;
+  let foreign: ProcessOwner & { readonly client: RayClient; readonly sessionName: string };
+  const services: ClusterService[] = [];
+
+  before(async () => {
+    storageFolder = await mkdtemp('/tmp/storage-');
+    foreign = await startForeignCluster();
+    // What a user's shell may hold must not lead our cluster to another one.
+    process.env.RAY_ADDRESS = '127.0.0.1:1';
+    process.env.RAY_API_SERVER_ADDRESS = 'http://127.0.0.1:1';
+  });
+  after(async () => {
+    for (const service of services) {
+      await service.stop();
+      service.dispose();
+    }
+    await foreign.client.close();
+    await endClusterProcesses(foreign, 0);
+    await rm(foreign.folder, { recursive: true, force: true });
+    await rm(storageFolder, { recursive: true, force: true });
+  });
+
+  /** What one window has. */
+  function openWindow(folder = storageFolder): ClusterService {
+    const service = createClusterService({
+      storageFolder: folder,
+      resolvePython: async () => testPython(),
+      joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
+    });
+    services.push(service);
+    return service;
+  }
+
+  async function record(): Promise<ClusterRecord> {
+    const found = await loadClusterRecord(storageFolder);
+    assert.ok(found, 'there is a record of the cluster');
+    return found;
+  }
+
+  it('that is called off while it starts leaves nothing behind', async () => {
+    const service = openWindow();
+    const cancel = new AbortController();
+    let owner: ProcessOwner | undefined;
+    service.onDidChange(async (state) => {
+      if (state.kind === 'starting' && state.stage === 'waiting for the dashboard') {
+        owner = JSON.parse(await readFile(join(storageFolder, 'cluster.lock'), 'utf8')).started;
+        cancel.abort();
+      }
+    });
+    await assert.rejects(service.start({ signal: cancel.signal }), { name: 'AbortError' });
+    assert.deepEqual(service.state(), { kind: 'none' });
+    assert.ok(owner, 'it had started something');
+    assert.deepEqual(await processesNaming(owner.folder), []);
+    assert.equal(existsSync(owner.folder), false);
+    assert.deepEqual(await readdir(storageFolder), []);
+  });
+
+  it('is one, also when two windows start it at once', async () => {
+    const windows = [openWindow(), openWindow()];
+    await Promise.all(windows.map((window) => window.start()));
+    const [one, two] = windows.map((window) => window.state());
+    assert.ok(one?.kind === 'running' && two?.kind === 'running');
+    assert.equal(one.sessionName, two.sessionName);
+    assert.notEqual(one.sessionName, foreign.sessionName);
+    assert.equal(one.origin, 'started');
+    assert.match(one.rayVersion, /^2\./);
+    assert.deepEqual(
+      one.nodes.map(({ isHead, state }) => ({ isHead, state })),
+      [{ isHead: true, state: 'ALIVE' }],
+    );
+    assert.deepEqual(await readdir(storageFolder), ['cluster.json'], 'no lock is left');
+  });
+
+  it('is closed to everybody else', async () => {
+    const { dashboardUrl, tokenFile, folder } = await record();
+    assert.match(dashboardUrl, /^http:\/\/127\.0\.0\.1:/);
+    assert.equal((await stat(tokenFile)).mode & 0o777, 0o600);
+    assert.equal((await stat(join(storageFolder, 'cluster.json'))).mode & 0o777, 0o600);
+    assert.equal((await stat(folder)).mode & 0o777, 0o700);
+    const stranger = createRayClient({ url: dashboardUrl });
+    await assert.rejects(stranger.jobs(), (error) => error instanceof RayError && error.kind === 'unauthorized');
+    await stranger.close();
+    const token = await readFile(tokenFile, 'utf8');
+    const commandLines = (await listProcesses()).map((row) => row.commandLine);
+    assert.ok(!commandLines.some((line) => line.includes(token)), 'the token is on no command line');
+  });
+
+  it('is found again after a reload', async () => {
+    const { sessionName } = await record();
+    const reloaded = openWindow();
+    await reloaded.restore();
+    const state = reloaded.state();
+    assert.ok(state.kind === 'running');
+    assert.equal(state.sessionName, sessionName);
+    assert.equal(state.origin, 'started');
+  });
+
+  it('can be joined from elsewhere, and is there when it is left', async () => {
+    const { dashboardUrl, tokenFile } = await record();
+    const elsewhere = openWindow(join(storageFolder, 'elsewhere'));
+    await assert.rejects(elsewhere.join(dashboardUrl), /asks for a token/);
+    await elsewhere.join(dashboardUrl.replace('http://', ''), await readFile(tokenFile, 'utf8'));
+    const state = elsewhere.state();
+    assert.ok(state.kind === 'running' && state.origin === 'joined');
+    await elsewhere.stop();
+    assert.deepEqual(elsewhere.state(), { kind: 'none' });
+    assert.notDeepEqual(clusterProcesses(await listProcesses(), await record()), []);
+  });
+
+  it('stops with a job in full swing: nothing of it is left, and nothing else is touched', async () => {
+    const window = services.find((service) => service.state().kind === 'running');
+    const client = window?.client();
+    assert.ok(window && client);
+    await client.submitJob({
+      submissionId: 'sleeping',
+      entrypoint: `python -c '${SLEEPING_JOB}'`,
+      runtimeEnv: { workingDir: await client.uploadPackage(NOTHING), envVars: {} },
+      metadata: {},
+    });
+    await eventually(async () => (await client.jobLogs('sleeping')).includes('sleeping\n'));
+    const owner = await record();
+    const ours = await eventually(async () => {
+      const processes = clusterProcesses(await listProcesses(), owner);
+      return processes.some((row) => row.commandLine.startsWith('ray::<lambda>')) ? processes : undefined;
+    });
+    assert.ok(
+      ours.some((row) => row.group !== owner.processGroup),
+      'workers are in other groups',
+    );
+    const theirs = clusterProcesses(await listProcesses(), foreign).map((row) => row.pid);
+
+    await window.stop();
+
+    const left = (await listProcesses()).map((row) => row.pid);
+    assert.deepEqual(
+      ours.filter((row) => left.includes(row.pid)),
+      [],
+    );
+    assert.deepEqual(await processesNaming(owner.folder), []);
+    assert.equal(existsSync(owner.folder), false);
+    assert.equal(await loadClusterRecord(storageFolder), undefined);
+    assert.deepEqual(window.state(), { kind: 'none' });
+    assert.equal(window.client(), undefined);
+    assert.deepEqual(
+      theirs.filter((pid) => !left.includes(pid)),
+      [],
+      'the other cluster has all its processes',
+    );
+    assert.equal((await foreign.client.version()).sessionName, foreign.sessionName);
+  });
+
+  it('is seen to be gone by the other windows', async () => {
+    const other = services.find((service) => service.state().kind === 'running');
+    assert.ok(other);
+    await other.refresh();
+    const state = other.state();
+    assert.ok(state.kind === 'none');
+    assert.match(state.message ?? '', /The Ray cluster is gone/);
+  });
+});
+
+/** As a user would start one in a terminal. */
+async function startForeignCluster(): Promise<
+  ProcessOwner & { readonly client: RayClient; readonly sessionName: string }
+> {
+  const folder = await mkdtemp('/tmp/foreign-');
+  const gcs = await findFreePort();
+  const dashboard = await findFreePort([gcs]);
+  const clientServer = await findFreePort([gcs, dashboard]);
+  const agent = await findFreePort([gcs, dashboard, clientServer]);
+  const child = spawn(
+    testPython(),
+    [
+      ...['-m', 'ray.scripts.scripts', 'start', '--head', '--disable-usage-stats', '--num-cpus=1'],
+      ...[`--port=${gcs}`, `--dashboard-port=${dashboard}`, `--temp-dir=${join(folder, 'r')}`],
+      ...[`--ray-client-server-port=${clientServer}`, `--dashboard-agent-listen-port=${agent}`],
+    ],
+    {
+      detached: true,
+      stdio: 'ignore',
+      env: { ...process.env, RAY_AUTH_MODE: 'disabled', PYTHONDONTWRITEBYTECODE: '' },
+    },
+  );
+  const [exitCode] = await once(child, 'exit');
+  assert.equal(exitCode, 0, 'the other cluster could be started');
+  assert.ok(child.pid);
+  const client = createRayClient({ url: `http://127.0.0.1:${dashboard}` });
+  const { sessionName } = await eventually(() => client.version().catch(() => undefined));
+  return { processGroup: child.pid, folder, client, sessionName };
+}
+
+async function processesNaming(folder: string): Promise<readonly string[]> {
+  return (await listProcesses()).map((row) => row.commandLine).filter((line) => line.includes(folder));
+}
+
+async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found) {
+      return found;
+    }
+    await wait(100);
+  }
+}
