@@ -96,14 +96,14 @@ def _judge(model_url: str, model_id: str, key: str | None, status: int, said: st
     match status:
         case 200:
             what = "answered, but not with a chat completion"
-            next_step = "Is it the address of an OpenAI-compatible API, ending in /v1? Correct it"
+            next_step = "Give the address of an OpenAI-compatible API, which ends in /v1,"
         case 401 | 403 if key:
             what, next_step = f"refused the key (HTTP {status})", "Check the key"
         case 401 | 403:
             what, next_step = f"wants a key (HTTP {status})", "Give a key"
         case 404:
             what = f"does not know the model {model_id}, or has no chat completions there (HTTP 404)"
-            next_step = "Check the model's name and the address, which ends in /v1"
+            next_step = "Check the model's name and that the address ends in /v1"
         case _ if 300 <= status < 400:
             what, next_step = f"sends the question elsewhere (HTTP {status})", "Give the address it sends to"
         case _ if status >= 500:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .answers import FILE, Fingerprint, refuse_another_run
-from .failure import RunFailure, last_line
+from .failure import RunFailure
 
 
 def prepare_folder(output_folder: str) -> Path:
@@ -24,7 +24,7 @@ def prepare_folder(output_folder: str) -> Path:
     except OSError as error:
         raise RunFailure(
             "disk",
-            f"The output folder {folder} cannot be written on the machine of the cluster ({last_line(error)}). "
+            f"The output folder {folder} cannot be written on the machine of the cluster ({error.strerror}). "
             "No question was asked. Choose another one.",
         ) from error
     return folder

@@ -34,11 +34,11 @@ def make_plan(request: RunRequest, benchmark: Benchmark) -> Plan:
     """
     order = problem_order(benchmark.size, request.shuffle_seed, request.max_problems)
     if request.shards > len(order):
-        count = f"{len(order)} problem" + ("s" if len(order) > 1 else "")
+        count = f"{len(order):,} problem" + ("s" if len(order) > 1 else "")
         raise RunFailure(
             "request",
-            f"{benchmark.name} has {count} to ask, fewer than the {request.shards} shards. No question was asked. "
-            f"Choose at most {len(order)} and try again.",
+            f"{benchmark.name} has {count} to ask, fewer than the {request.shards:,} shards. No question was asked. "
+            f"Choose at most {len(order):,} shards and try again.",
         )
     ranges = [get_shard_range(len(order), shard, request.shards) for shard in range(request.shards)]
     fingerprint: Fingerprint = {
