@@ -201,7 +201,7 @@ function shardWorker(): number {
 
 /** Where the cluster keeps its sessions and logs. */
 async function rayFolder(folder: string): Promise<string> {
-  return JSON.parse(await readFile(join(folder, 'storage', 'cluster.json'), 'utf8')).tempFolder;
+  return JSON.parse(await readFile(join(folder, 'storage', 'cluster.json'), 'utf8')).folder;
 }
 
 /** Files below the folder that hold the text, one a line. */
