@@ -12,7 +12,7 @@ import { runOrExplain } from './lib/processes.mjs';
 import { projectRoot } from './lib/projectRoot.mjs';
 import { ensurePythonEnvironment } from './lib/pythonEnvironment.mjs';
 import { rings, runRing } from './lib/rings.mjs';
-import { SetupError } from './lib/setupError.mjs';
+import { printable, SetupError } from './lib/setupError.mjs';
 import { secondsSince, step } from './lib/steps.mjs';
 import { closingLine, sumOf } from './lib/testCounts.mjs';
 import { ensureVSCodeWeb } from './lib/vscodeWeb.mjs';
@@ -48,7 +48,7 @@ await main(async () => {
     const started = performance.now();
     const counts = await runRing(ring, projectRoot, files).catch((error) => {
       // A ring that cannot start must not keep the others from saying what they found.
-      console.error(error instanceof SetupError ? error.message : error);
+      console.error(printable(error));
       return { passed: 0, failed: 1, skipped: 0 };
     });
     results.push({ name, counts, time: secondsSince(started) });

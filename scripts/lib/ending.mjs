@@ -1,3 +1,5 @@
+import { printable } from './setupError.mjs';
+
 /**
  * What must not outlive this process: children to end, temporary folders to remove. Run last-in first-out, once, when
  * the work ends or a signal arrives.
@@ -28,7 +30,8 @@ export function atEnd(ending) {
  */
 export function endAll() {
   running ??= (async () => {
-    for (const ending of [...endings].reverse()) {
+    // One at a time, since the work may go on and register more while these run.
+    for (let ending = [...endings].pop(); ending !== undefined; ending = [...endings].pop()) {
       endings.delete(ending);
       await ending();
     }
@@ -43,17 +46,24 @@ export function endAll() {
  * @param {() => Promise<number>} work answers the exit code
  */
 export async function main(work) {
+  let isInterrupted = false;
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    process.on(signal, () => void endAll().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143)));
+    process.on(signal, () => {
+      isInterrupted = true;
+      void endAll().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+    });
   }
   let code = 1;
   try {
     code = await work();
   } catch (error) {
-    // A SetupError is a sentence for a person; anything else is a fault of ours and needs its stack.
-    const isOurs = error instanceof Error && error.name === 'SetupError';
-    console.error(isOurs ? `\n${error.message}` : error);
+    // What fails because its programs are being ended is no news.
+    if (!isInterrupted) {
+      console.error(printable(error));
+    }
   }
   await endAll();
-  process.exit(code);
+  if (!isInterrupted) {
+    process.exit(code);
+  }
 }

@@ -15,10 +15,16 @@ export async function ensureNpmPackages(root) {
   if (stampSays(stamp, wanted)) {
     return 'up to date';
   }
-  // No install scripts: of tree-sitter-python only the .wasm is used, and its script may want a compiler.
-  await runOrExplain('Installing the npm packages', 'npm', ['ci', '--ignore-scripts', '--prefer-offline'], {
-    cwd: root,
-  });
+  // No install scripts: of tree-sitter-python only the .wasm is used, and its script may want a compiler. Short waits
+  // between retries: without a network npm would be silent for more than a minute.
+  await runOrExplain(
+    'Installing the npm packages',
+    'npm',
+    ['ci', '--ignore-scripts', '--prefer-offline', '--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=8000'],
+    {
+      cwd: root,
+    },
+  );
   writeStamp(stamp, wanted);
   return 'installed';
 }

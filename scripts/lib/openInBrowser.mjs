@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEnd } from './ending.mjs';
+import { SetupError } from './setupError.mjs';
 import { step } from './steps.mjs';
 import { freePort, startVSCodeServer, windowAddress } from './vscodeServer.mjs';
 import { ensureVSCodeWeb, vscodeWebPaths } from './vscodeWeb.mjs';
@@ -11,14 +12,16 @@ import { ensureVSCodeWeb, vscodeWebPaths } from './vscodeWeb.mjs';
 const FIRST_SETTINGS = {
   'chat.disableAIFeatures': true,
   'telemetry.telemetryLevel': 'off',
-  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.startupEditor': 'readme',
 };
 
 /**
  * Serves a VS Code to the browser, on the samples and with the extension loaded, until a signal ends it.
  *
  * @param {string} root the project's folder, built
- * @returns {Promise<number>} the exit code, when the server ends by itself
+ * @returns {Promise<never>}
+ * @throws {SetupError} when the server ends by itself
  */
 export async function openInBrowser(root) {
   await step('VS Code for the browser', () => ensureVSCodeWeb(root));
@@ -34,8 +37,7 @@ export async function openInBrowser(root) {
     `\nOpen this address in a browser on this machine:\n\n  ${windowAddress(server, { folder: join(root, 'samples') })}\n\n` +
       'Press Ctrl+C here to end it.',
   );
-  console.error(await server.ended);
-  return 1;
+  throw new SetupError(`${await server.ended}.`);
 }
 
 /** @param {string} userDataDir */

@@ -4,6 +4,23 @@ export class SetupError extends Error {
   name = 'SetupError';
 }
 
+const DISK_FULL = /ENOSPC|EDQUOT|no space left on device|os error 28\b|disk quota exceeded/i;
+
+/**
+ * What to print for anything that was thrown: a sentence, or for a fault of ours the error with its stack.
+ *
+ * @param {unknown} error
+ * @returns {unknown}
+ */
+export function printable(error) {
+  if (error instanceof SetupError) {
+    return `\n${error.message}`;
+  }
+  return error instanceof Error && DISK_FULL.test(error.message)
+    ? `\n${explainFailure('Writing a file', error.message)}`
+    : error;
+}
+
 /**
  * The sentence for a tool that failed, from what it printed. npm, pip and uv word the same two troubles in many ways.
  *
@@ -12,7 +29,7 @@ export class SetupError extends Error {
  * @returns {string}
  */
 export function explainFailure(what, output) {
-  if (/ENOSPC|no space left on device|os error 28\b|disk quota exceeded/i.test(output)) {
+  if (DISK_FULL.test(output)) {
     return `${what} failed: the disk is full. Free about 3 GB and run the same command again.`;
   }
   if (
