@@ -45,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const cluster = keep(
     createClusterService({
       storageFolder: globalFolder,
-      resolvePython: readyInterpreter,
+      resolvePython: () => readyInterpreter('cluster'),
       joined: createJoinedStore(context),
     }),
   );
@@ -94,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   command('startCluster', () => startCluster(cluster));
   command('stopCluster', () => stopCluster(cluster, runs));
-  command('joinCluster', () => joinCluster(cluster));
+  command('joinCluster', (address) => joinCluster(cluster, address));
   command('leaveCluster', () => cluster.leave());
   command('showCluster', async () => {
     await vscode.commands.executeCommand('shardboard.cluster.focus');
@@ -103,7 +103,12 @@ export function activate(context: vscode.ExtensionContext): void {
   command('copyDashboardToken', () => copyDashboardToken(cluster));
   command('submitBenchmark', async () => {
     const findBenchmarks = () => findWorkspaceBenchmarks(parser);
-    panels.show(await submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks }));
+    const checkEnvironment = async () => {
+      await readyInterpreter('benchmark');
+    };
+    panels.show(
+      await submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks, checkEnvironment }),
+    );
   });
   command('cancelRun', (id) => cancelRun(runs, id));
   command('showResults', async (id) => {
@@ -141,11 +146,11 @@ export function activate(context: vscode.ExtensionContext): void {
     }
   }
 
-  /** The interpreter, once it is certain that it has what a run needs. */
-  async function readyInterpreter(): Promise<string> {
+  /** The interpreter, once it is certain that it has what a cluster, or a benchmark on one, needs. */
+  async function readyInterpreter(use: 'cluster' | 'benchmark'): Promise<string> {
     const found = await findInterpreter(vscode.workspace.workspaceFolders?.[0]);
     log.info(`Python: ${found.path}, from ${found.from}`);
-    const problems = environmentProblems(await probeEnvironment(found.path));
+    const problems = environmentProblems(await probeEnvironment(found.path), use);
     if (problems.length > 0) {
       throw new UserError(`${found.path}: ${problems.join(' ')}`, [
         { title: 'Open setting', command: 'workbench.action.openSettings', args: ['shardboard.pythonPath'] },

@@ -39,12 +39,16 @@ export async function stopCluster(cluster: ClusterService, runs: Runs): Promise<
   await vscode.window.withProgress(options, () => cluster.stop());
 }
 
-/** Asks for an address, and for a token when the cluster wants one, and joins. */
-export async function joinCluster(cluster: ClusterService): Promise<void> {
+/**
+ * Asks for an address, and for a token when the cluster wants one, and joins.
+ *
+ * @param proposed an address that an error offered instead of a mistaken one
+ */
+export async function joinCluster(cluster: ClusterService, proposed: unknown): Promise<void> {
   const address = await vscode.window.showInputBox({
     title: 'Join Ray cluster',
     prompt: "Address of the cluster's dashboard",
-    value: 'http://127.0.0.1:8265',
+    value: typeof proposed === 'string' ? proposed : 'http://127.0.0.1:8265',
     ignoreFocusOut: true,
     validateInput: (text) => {
       try {

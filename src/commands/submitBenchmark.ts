@@ -17,6 +17,8 @@ export interface SubmitDependencies {
   readonly practiceModel: PracticeModel;
   readonly keys: ModelKeys;
   readonly findBenchmarks: () => Promise<readonly BenchmarkChoice[]>;
+  /** Throws UserError when the environment of a cluster that was started here cannot run benchmarks. */
+  readonly checkEnvironment: () => Promise<void>;
 }
 
 /** What is remembered from one submit to the next, for each workspace. No key among it. */
@@ -52,6 +54,9 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
       { title: 'Start Ray', command: 'shardboard.startCluster' },
       { title: 'Join a cluster', command: 'shardboard.joinCluster' },
     ]);
+  }
+  if (state.origin === 'started') {
+    await dependencies.checkEnvironment();
   }
   const remembered = context.workspaceState.get<Remembered>(MEMORY, {});
   const answers = await runSteps<Answers>('Submit sharded benchmark', stepsFor(dependencies, remembered), {});
