@@ -14,7 +14,7 @@ from typing import Literal
 
 import aiohttp
 from nemo_evaluator.environments.base import EvalEnvironment, SeedResult, VerifyResult
-from nemo_evaluator.errors import GracefulError
+from nemo_evaluator.errors import GracefulError, InfraError
 from nemo_evaluator.solvers import Solver, SolveResult
 
 from .events import Outcome
@@ -55,13 +55,13 @@ class CircuitBreaker:
     def succeeded(self) -> None:
         self._failures = 0
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, said: str) -> None:
         """
         :raises ShardStop: when it was one too many.
         """
         self._failures += 1
         if self._failures >= self._limit:
-            raise ShardStop("endpoint", f"The endpoint failed {self._failures} times in a row, last: {error}")
+            raise ShardStop("endpoint", f"The endpoint failed {self._failures} times in a row, last: {said}")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Answer:
     """What came of asking: the model's response, or the error that every try ended in."""
 
     solved: SolveResult | None
-    error: Exception | None
+    error: str | None
     tries: int
 
 
@@ -136,13 +136,14 @@ async def _solve(question: Question, solver: Solver, breaker: CircuitBreaker, pa
             solved = await solver.solve(question.seed)
         # Beside the client's InfraError: a completion so malformed that the client trips over it.
         except Exception as error:
+            said = str(error) if isinstance(error, InfraError) else last_line(error)
             last = count == tries
             if last or not _is_busy(error):
-                breaker.failed(error)
+                breaker.failed(said)
             if last:
-                return Answer(None, error, count)
+                return Answer(None, said, count)
             pause = pauses[count - 1]
-            logger.warning("problem %d, repeat %d: %s; again in %g s", question.problem, question.repeat, error, pause)
+            logger.warning("problem %d, repeat %d: %s (again in %g s)", question.problem, question.repeat, said, pause)
             await asyncio.sleep(pause)
         else:
             breaker.succeeded()
@@ -161,7 +162,7 @@ async def _score(question: Question, answer: Answer, response: str, environment:
         return VerifyResult(
             reward=0.0,
             scoring_details={
-                "error": str(answer.error),
+                "error": answer.error,
                 "error_category": "infra_error",
                 "method": "infra_error",
                 "retries_exhausted": answer.tries,

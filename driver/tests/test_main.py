@@ -1,0 +1,72 @@
+"""The driver as a process, as far as it gets without Ray."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shardboard_driver import __main__ as entry
+from shardboard_driver.answers import AnswerLog, shard_folder
+from shardboard_driver.events import MARKER
+from shardboard_driver.tally import Tally
+
+from .support import FINGERPRINT, events_in, make_request
+from .test_request import GOOD
+
+DRIVER = Path(__file__).resolve().parents[1]
+
+
+def run_driver(folder: Path, request: str) -> tuple[int, dict[str, Any], str]:
+    file = folder / "request.json"
+    file.write_text(request)
+    command = [sys.executable, "-u", "-m", "shardboard_driver", str(file)]
+    result = subprocess.run(command, cwd=DRIVER, capture_output=True, text=True, timeout=60, check=False)
+    events = [json.loads(line.removeprefix(MARKER)) for line in result.stdout.splitlines() if line.startswith(MARKER)]
+    assert result.stderr == ""
+    return result.returncode, events[-1], result.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "reason"),
+    [
+        ({"shards": 0}, 2, "request"),
+        ({"outputFolder": "relative"}, 4, "disk"),
+        ({"key": {"source": "file", "path": "/no/such/key"}}, 2, "request"),
+    ],
+)
+def test_a_bad_request_ends_with_one_sentence(tmp_path: Path, change: dict[str, Any], code: int, reason: str) -> None:
+    request = GOOD | {"outputFolder": str(tmp_path / "out")} | change
+    returned, end, output = run_driver(tmp_path, json.dumps(request))
+    assert returned == code
+    assert (end["type"], end["outcome"], end["reason"]) == ("end", "failed", reason)
+    assert len(output.splitlines()) == 1
+
+
+def test_what_is_no_request_ends_with_one_sentence(tmp_path: Path) -> None:
+    code, end, _ = run_driver(tmp_path, "nonsense")
+    assert (code, end["reason"]) == (2, "request")
+
+
+def test_a_stopped_run_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes: list[int] = []
+    monkeypatch.setattr(entry, "_leave", codes.append)
+    request = make_request(tmp_path, shards=2)
+    with AnswerLog(shard_folder(tmp_path, 1), FINGERPRINT) as log:
+        log.append({"problem_idx": 1, "repeat": 0, "shardboard": {"outcome": "ok"}})
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    try:
+        entry._end_when_stopped(Tally(request, expected=10))
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+        signal.signal(signal.SIGINT, before[1])
+    end = events_in(capsys)[-1]
+    assert (end["outcome"], end["answered"], end["expected"]) == ("stopped", 1, 10)
+    assert "1 of 10 answers are kept" in end["message"]
+    assert codes == [143]

@@ -1,0 +1,75 @@
+"""What is said when a run has no whole score."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shardboard_driver.failure import RunFailure
+from shardboard_driver.run import COMPLETE, PARTIAL, _refuse_without_score, _tell_end
+from shardboard_driver.shards import Missing
+from shardboard_driver.tally import Tally
+
+from .support import events_in, make_request
+
+
+def make_tally(folder: Path, shards: dict[int, list[str]]) -> Tally:
+    """A tally of finished shards, each given by the outcomes of its answers."""
+    done = {shard: [{"shardboard": {"outcome": outcome}} for outcome in outcomes] for shard, outcomes in shards.items()}
+    return Tally(make_request(folder, shards=4), expected=8, done=done)
+
+
+def end_of(tally: Tally, missing: dict[int, Missing], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any]]:
+    code = _tell_end(tally, missing)
+    return code, events_in(capsys)[-1]
+
+
+def test_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = make_tally(tmp_path, {shard: ["ok", "truncated"] for shard in range(4)})
+    code, end = end_of(tally, {}, capsys)
+    assert code == COMPLETE
+    assert (end["outcome"], end["answered"], end["expected"], end["endpointErrors"]) == ("complete", 8, 8, 0)
+    assert "reason" not in end
+
+
+def test_answers_that_failed_at_the_endpoint_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = make_tally(tmp_path, {0: ["ok", "ok"], 1: ["ok", "ok"], 2: ["ok", "ok"], 3: ["ok", "endpoint_error"]})
+    _refuse_without_score(tally, {})
+    code, end = end_of(tally, {}, capsys)
+    assert code == PARTIAL
+    assert (end["outcome"], end["reason"], end["endpointErrors"]) == ("partial", "endpoint", 1)
+    assert "1 of 8 answers failed at the endpoint and count as 0" in end["message"]
+
+
+def test_missing_shards_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = make_tally(tmp_path, {0: ["ok", "ok"], 1: ["ok", "ok"]})
+    missing = {3: Missing("lost", "Its process died."), 2: Missing("lost", "Its process died.")}
+    _refuse_without_score(tally, missing)
+    code, end = end_of(tally, missing, capsys)
+    assert code == PARTIAL
+    assert (end["reason"], end["missingShards"], end["answered"]) == ("shards", [2, 3], 4)
+    assert "2 shards are missing (3, 4)" in end["message"]
+    assert "Its process died." in end["message"]
+
+
+def test_an_endpoint_that_answered_nothing_is_no_score_of_0(tmp_path: Path) -> None:
+    tally = make_tally(tmp_path, {shard: ["endpoint_error"] * 2 for shard in range(4)})
+    with pytest.raises(RunFailure, match="not one of 8 questions") as caught:
+        _refuse_without_score(tally, {})
+    assert caught.value.reason == "endpoint"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reason"),
+    [
+        (["lost", "endpoint"], "endpoint"),
+        (["lost", "scorer"], "benchmark"),
+        (["lost", "lost"], "shards"),
+        (["endpoint", "judge"], "benchmark"),
+    ],
+)
+def test_no_shard_finished(tmp_path: Path, kinds: list[Any], reason: str) -> None:
+    missing = {shard: Missing(kind, f"It was {kind}.") for shard, kind in enumerate(kinds)}
+    with pytest.raises(RunFailure, match="It was") as caught:
+        _refuse_without_score(make_tally(tmp_path, {}), missing)
+    assert caught.value.reason == reason
