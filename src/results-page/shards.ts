@@ -4,7 +4,7 @@ import type { RunSnapshot, RunStatus, ShardSnapshot } from '../protocol/runSnaps
 import { countOf, formatCount, formatLatency, formatScore, NONE } from './format';
 import { shardScore } from './headline';
 import { icon } from './icon';
-import { shardWords, type Tone } from './words';
+import { shardNumber, shardWords, type Tone } from './words';
 
 /** One row a shard: where it stands in the order, how far it is, how good, what went wrong. */
 export function shards(run: RunSnapshot): TemplateResult {
@@ -72,7 +72,7 @@ function shardRow(shard: ShardSnapshot, status: RunStatus): TemplateResult {
       data-total=${shard.total}
       data-attempt=${shard.attempt}
     >
-      <th role="rowheader" scope="row" class="shard-number number">${shard.index}</th>
+      <th role="rowheader" scope="row" class="shard-number number">${shardNumber(shard)}</th>
       <td role="cell" class="shard-range dim">[${formatCount(shard.start)}, ${formatCount(shard.end)})</td>
       <td role="cell" class="shard-bar bar-column">${shardBar(shard)}</td>
       <td role="cell" class="shard-done number">${formatCount(shard.done)}<span class="dim"> of ${formatCount(shard.total)}</span></td>
@@ -99,7 +99,7 @@ function shardBar(shard: ShardSnapshot): TemplateResult {
     <div
       class="shard-progress"
       role="progressbar"
-      aria-label="Shard ${shard.index}"
+      aria-label="Shard ${shardNumber(shard)}"
       aria-valuemin="0"
       aria-valuemax=${shard.total}
       aria-valuenow=${shard.done}

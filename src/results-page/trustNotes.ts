@@ -3,7 +3,7 @@ import type { RunSnapshot, ShardSnapshot } from '../protocol/runSnapshot';
 import { hasEnded } from '../protocol/runSnapshot';
 import { countOf, formatAgo, formatList, formatScore } from './format';
 import { headline, meanWithoutErrors } from './headline';
-import { failedShards, type Tone } from './words';
+import { failedShards, shardNumber, type Tone } from './words';
 
 /** One thing to know before believing a score. */
 export interface TrustNote {
@@ -81,7 +81,7 @@ function lostToFailedShards(run: RunSnapshot): TrustNote[] {
   if (failed.length === 0 || run.status === 'failed') {
     return [];
   }
-  const which = `${failed.length === 1 ? 'Shard' : 'Shards'} ${formatList(failed.map((shard) => shard.index))} failed`;
+  const which = `${failed.length === 1 ? 'Shard' : 'Shards'} ${formatList(failed.map(shardNumber))} failed`;
   const missing = missingIn(failed);
   return [{ tone: 'warning', text: missing === 0 ? `${which}.` : `${which}; ${answersAre(missing)} missing.` }];
 }

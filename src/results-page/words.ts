@@ -89,13 +89,18 @@ export function statusSentence(run: RunSnapshot): string {
 
 /** What a screen reader hears: changes when the state changes, not with every answer. */
 export function announcement(run: RunSnapshot): string {
-  const failed = failedShards(run).map((shard) => shard.index);
+  const failed = failedShards(run).map(shardNumber);
   const score = headline(run);
   return [
     statusWords(run),
     ...(failed.length === 0 ? [] : [`${failed.length === 1 ? 'Shard' : 'Shards'} ${formatList(failed)} failed`]),
     ...(score?.final === true ? [`${score.label} ${headlineText(score)}`] : []),
   ].join('. ');
+}
+
+/** How a shard is called: counted from 1, as in the names of its Ray tasks ("shard 3/8"). */
+export function shardNumber(shard: ShardSnapshot): number {
+  return shard.index + 1;
 }
 
 /** The shards that failed. None in a cancelled run: there the unfinished ones were only not let finish. */

@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import type { ClusterService } from '../cluster/service';
 import { createDisposables } from '../common/emitter';
 import type { RayNode } from '../ray/client';
+import { statusWords } from '../results-page/words';
 import type { RunSource } from './runSource';
-import { stateInWords } from './words';
 
 type Entry =
   | { readonly kind: 'cluster' }
@@ -29,7 +29,10 @@ export function registerClusterView(cluster: ClusterService, runs: RunSource): v
     runs.onDidChange(() => {
       const now = runs
         .all()
-        .map((id) => `${id} ${runs.snapshot(id)?.status}`)
+        .map((id) => {
+          const run = runs.snapshot(id);
+          return run ? `${id} ${statusWords(run)}` : id;
+        })
         .join('\n');
       if (now !== drawn) {
         drawn = now;
@@ -81,7 +84,7 @@ function treeItem(cluster: ClusterService, runs: RunSource, entry: Entry): vscod
     case 'run': {
       const run = runs.snapshot(entry.id);
       const item = new vscode.TreeItem(run?.benchmark ?? entry.id, None);
-      item.description = run ? `${run.modelId}, ${stateInWords(run.status)}` : '';
+      item.description = run ? `${run.modelId}, ${statusWords(run).toLowerCase()}` : '';
       item.tooltip = entry.id;
       item.iconPath = new vscode.ThemeIcon('graph');
       item.command = { command: 'shardboard.showResults', title: 'Show results', arguments: [entry.id] };

@@ -160,7 +160,7 @@ test('a screen reader finds a table with named progress bars, and hears changes 
     const table = open.page.getByRole('table', { name: 'Shards' });
     // The narrow form hides the head of the table.
     assert.equal(await table.getByRole('row').count(), 8);
-    const bar = table.getByRole('progressbar', { name: 'Shard 3' });
+    const bar = table.getByRole('progressbar', { name: 'Shard 4' });
     assert.equal(await bar.getAttribute('aria-valuenow'), '231');
     assert.equal(await bar.getAttribute('aria-valuetext'), '231 of 330 answers');
     const live = open.page.locator('[aria-live="polite"]');

@@ -56,7 +56,7 @@ test('only a complete run that nothing weakens is quiet', () => {
 test('what weakens a score is named with its number', () => {
   const notes = notesOf(partial);
   assert.match(notes, /41 answers failed at the endpoint and count as 0\. Without them the mean reward is 70\.2.%/);
-  assert.match(notes, /Shard 5 failed; 212 answers are missing\./);
+  assert.match(notes, /Shard 6 failed; 212 answers are missing\./);
   assert.match(notes, /12 answers were cut off at the length limit/);
   assert.match(notes, /1 answer was empty\./);
   assert.match(notesOf(running), /Partial: 1,028 answers still to come\. Early answers are not a fair sample/);

@@ -60,7 +60,7 @@ test('what is announced changes with the state, not with every answer', () => {
   assert.equal(announcement(after), announcement(before));
   assert.equal(
     announcement(sampleRun([sampleShard(0, 11), sampleShard(1, 23, { phase: 'failed' })])),
-    'Running. Shard 1 failed',
+    'Running. Shard 2 failed',
   );
   assert.equal(announcement(complete), 'Complete. pass@1 70.36\u00a0%');
   assert.equal(announcement(endpointFailed).includes('%'), false);
