@@ -9,9 +9,13 @@ class RunFailure(Exception):
     """Ends the run. The message says what happened, why, and what to do next; `reason` names the part at fault."""
 
     def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
+        # Both, or it could not travel from a worker to the driver: an exception is made again from its arguments.
+        super().__init__(reason, message)
         self.reason: Reason = reason
         self.message = message
+
+    def __str__(self) -> str:
+        return self.message
 
 
 def last_line(error: BaseException) -> str:

@@ -22,6 +22,9 @@ from .tally import Tally
 COMPLETE = 0
 PARTIAL = 3
 
+# The endpoint first: when it fails, what else went wrong matters little.
+REASONS: dict[str, Reason] = {"endpoint": "endpoint", "scorer": "benchmark", "lost": "shards"}
+
 
 def execute(tally: Tally, first_check: Future[None], check_endpoint: Callable[[], None]) -> int:
     """
@@ -89,7 +92,6 @@ def _refuse_without_score(tally: Tally, missing: dict[int, Missing]) -> None:
     """
     :raises RunFailure: when there is no answer that could be scored. A score of 0 would be a lie.
     """
-    kept = "The answers that came until then are kept."
     judge = next((shard for shard in missing.values() if shard.kind == "judge"), None)
     if judge:
         raise RunFailure("benchmark", f"{judge.message} A sharded run has no judge yet, so it cannot be scored.")
@@ -102,11 +104,14 @@ def _refuse_without_score(tally: Tally, missing: dict[int, Missing]) -> None:
             f"The endpoint {tally.request.model_url} failed: not one of {answers} questions was answered. "
             "Check the model's server and run again.",
         )
-    reasons: dict[str, Reason] = {"endpoint": "endpoint", "scorer": "benchmark", "lost": "shards"}
-    # The endpoint first: when it fails, what else went wrong matters little.
-    worst = min(missing.values(), key=lambda shard: list(reasons).index(shard.kind))
+    worst = _worst(missing)
     what = "The endpoint failed" if worst.kind == "endpoint" else "No shard finished"
-    raise RunFailure(reasons[worst.kind], f"{what}. {_sentence(worst.message)} {kept}")
+    kept = " The answers that came until then are kept." if tally.answered() > 0 else ""
+    raise RunFailure(REASONS[worst.kind], f"{what}. {_sentence(worst.message)}{kept}")
+
+
+def _worst(missing: dict[int, Missing]) -> Missing:
+    return min(missing.values(), key=lambda shard: list(REASONS).index(shard.kind))
 
 
 def _tell_end(tally: Tally, missing: dict[int, Missing]) -> int:
@@ -115,15 +120,16 @@ def _tell_end(tally: Tally, missing: dict[int, Missing]) -> int:
         tally.end("complete", f"All {tally.expected:,} answers are scored.")
         return COMPLETE
     said = []
+    reason: Reason = "endpoint"
     if missing:
+        worst = _worst(missing)
+        reason = REASONS[worst.kind]
         names = ", ".join(str(shard + 1) for shard in sorted(missing))
-        verb = "shards are" if len(missing) > 1 else "shard is"
-        why = next(iter(missing.values())).message
-        said.append(f"{len(missing)} {verb} missing ({names}), and the score is of the others only. {_sentence(why)}")
+        count = f"{len(missing)} shards are" if len(missing) > 1 else "1 shard is"
+        said.append(f"{count} missing ({names}), and the score is of the others only. {_sentence(worst.message)}")
     if errors:
         said.append(f"{errors:,} of {tally.expected:,} answers failed at the endpoint and count as 0 in the score.")
-    by_endpoint = errors > 0 or any(shard.kind == "endpoint" for shard in missing.values())
-    tally.end("partial", " ".join(said), "endpoint" if by_endpoint else "shards", missing)
+    tally.end("partial", " ".join(said), reason, missing)
     return PARTIAL
 
 

@@ -91,7 +91,8 @@ def test_scores_equal_those_of_the_unsharded_run(both: BothWays) -> None:
         assert ours["scores"][metric]["value"] == theirs["scores"][metric]["value"]
     for bound in ("ci_lower", "ci_upper"):
         assert ours["scores"]["pass@1"][bound] == theirs["scores"]["pass@1"][bound]
-    assert ours["scores"]["summary"] == theirs["scores"]["summary"]
+    # The last digits depend on the order in which the evaluator's own run got its answers.
+    assert ours["scores"]["summary"] == pytest.approx(theirs["scores"]["summary"], rel=1e-12)
     assert ours["categories"] == theirs["categories"]
     assert (ours["name"], ours["samples"], ours["repeats"]) == (theirs["name"], theirs["samples"], theirs["repeats"])
     assert 0.5 < ours["scores"]["pass@1"]["value"] < ours["scores"]["pass@2"]["value"] < 1
