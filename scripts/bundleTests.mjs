@@ -1,6 +1,6 @@
 /**
- * Bundles the tests of the given rings into out/test, each `*.test.ts` by itself, with the programs of test/support that
- * run on their own.
+ * Bundles the tests of the given rings into out/test, each `*.test.ts` by itself, and the programs of a ring that run on
+ * their own.
  *
  *   node scripts/bundleTests.mjs unit contract
  */
@@ -10,24 +10,29 @@ import * as esbuild from 'esbuild';
 import { nodeBundle } from './lib/bundles.mjs';
 import { projectRoot } from './lib/projectRoot.mjs';
 
-/** What the host ring runs besides its tests: the starter, and the two halves of the stand-in for desktop VS Code. */
-const HOST_PROGRAMS = [
-  'test/host/runTests.ts',
-  'test/host/index.ts',
-  'test/support/vscode/shim.ts',
-  'test/support/vscode/extensionHostRunner.ts',
-];
+/** Besides its tests. For the host ring: the starter, and the two halves of the stand-in for desktop VS Code. */
+const programs = new Map([
+  ['bench', ['test/bench/bench.ts']],
+  [
+    'host',
+    [
+      'test/host/runTests.ts',
+      'test/host/index.ts',
+      'test/support/vscode/shim.ts',
+      'test/support/vscode/extensionHostRunner.ts',
+    ],
+  ],
+]);
 
 for (const ring of process.argv.slice(2)) {
   const folder = join('test', ring);
   const tests = (await readdir(join(projectRoot, folder))).filter((name) => name.endsWith('.test.ts'));
-  const entryPoints = tests.map((name) => join(folder, name));
   // Only this ring's: two rings may be run side by side.
   await rm(join(projectRoot, 'out', folder), { recursive: true, force: true });
   await esbuild.build({
     ...nodeBundle,
     absWorkingDir: projectRoot,
-    entryPoints: ring === 'host' ? [...entryPoints, ...HOST_PROGRAMS] : entryPoints,
+    entryPoints: [...tests.map((name) => join(folder, name)), ...(programs.get(ring) ?? [])],
     outbase: '.',
     outdir: 'out',
     outExtension: { '.js': '.cjs' },

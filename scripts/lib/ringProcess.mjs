@@ -24,6 +24,8 @@ const LEAVE_LIMIT_MS = 10_000;
  */
 export async function withRing(limitMs, use) {
   const mark = randomUUID();
+  // Without bytecode Ray starts at half its speed; a person's shell does not forbid it, and some build machines do.
+  const { PYTHONDONTWRITEBYTECODE: _, ...ownEnvironment } = process.env;
   // A short name: Ray and VS Code put sockets below it, whose paths may have about a hundred characters.
   const folder = await mkdtemp(join(tmpdir(), 'sb-'));
   const deadline = Date.now() + limitMs;
@@ -38,7 +40,7 @@ export async function withRing(limitMs, use) {
     /** @type {readonly string[]} */ args,
     /** @type {string} */ cwd,
     /** @type {NodeJS.ProcessEnv} */ env = {},
-  ) => runUntil(deadline, command, args, cwd, { ...process.env, ...env, TMPDIR: folder, [MARKER]: mark });
+  ) => runUntil(deadline, command, args, cwd, { ...ownEnvironment, ...env, TMPDIR: folder, [MARKER]: mark });
   try {
     const result = await use({ folder, run: runProgram });
     return { result, leftovers: await clean() };

@@ -54,12 +54,27 @@ export const rings = new Map(
  */
 export async function runRing(ring, root, files) {
   const { result, leftovers } = await withRing(ring.limitMinutes * 60_000, ({ folder, run }) =>
-    ring.run({ root, folder, files, run: (command, args, cwd = root, env = {}) => run(command, args, cwd, env) }),
+    ring.run({
+      root,
+      folder,
+      files,
+      run: (command, args, cwd = root, env = {}) => run(command, args, cwd, { ...environmentVariables(root), ...env }),
+    }),
   );
   for (const leftover of leftovers) {
     console.error(`Left running, and ended: ${leftover}`);
   }
   return ringCounts(result, leftovers.length === 0);
+}
+
+/**
+ * What the tests and the bench are told: the Python to use.
+ *
+ * @param {string} root the project's folder
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function environmentVariables(root) {
+  return { SHARDBOARD_TEST_PYTHON: environmentPython(root) };
 }
 
 /**

@@ -41,32 +41,25 @@ export interface TestServerOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A VS Code server with folders of its own. */
-export interface TestServer extends VSCodeServer {
-  /** Changes the user's settings; an open window takes them up by itself. */
-  changeSettings(settings: Settings): Promise<void>;
-}
-
 /** Starts a VS Code server on folders of its own, all removed by `stop`. */
 export async function startTestServer({
   settings = {},
   vsix,
   args = [],
   env = {},
-}: TestServerOptions): Promise<TestServer> {
+}: TestServerOptions): Promise<VSCodeServer> {
   const folder = await mkdtemp(join(tmpdir(), 'vscode-'));
   const userDataDir = join(folder, 'user-data');
   const extensionsDir = join(folder, 'extensions');
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  let current: Settings = { ...quietSettings, ...settings };
-  const changeSettings = async (change: Settings): Promise<void> => {
-    current = { ...current, ...change };
-    await mkdir(join(userDataDir, 'User'), { recursive: true });
-    await writeFile(join(userDataDir, 'User', 'settings.json'), JSON.stringify(current, null, 2));
-  };
   try {
     const program = vscodeWebPaths(projectRoot);
-    await changeSettings({});
+    // Before the start: VS Code does not always see a later change of the file.
+    await mkdir(join(userDataDir, 'User'), { recursive: true });
+    await writeFile(
+      join(userDataDir, 'User', 'settings.json'),
+      JSON.stringify({ ...quietSettings, ...settings }, null, 2),
+    );
     if (vsix !== undefined) {
       await runOrExplain(
         'Installing the extension',
@@ -88,7 +81,6 @@ export async function startTestServer({
     });
     return {
       ...server,
-      changeSettings,
       async stop() {
         await server.stop();
         await remove();

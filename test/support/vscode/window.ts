@@ -11,11 +11,11 @@ const PATIENCE_MS = 60_000;
 /** A first try may meet a window that still settles, or a file index that is not ready; then it is made again. */
 const TRY_MS = 5_000;
 
-/** The colour themes of VS Code that the tests show, by the class of the workbench that tells they are on. */
+/** The colour themes of VS Code that the tests show, as they are listed, and with the file that a class is named after. */
 const themes = {
-  light: { setting: 'Light Modern', workbenchClass: 'vs' },
-  dark: { setting: 'Dark Modern', workbenchClass: 'vs-dark' },
-  'high contrast': { setting: 'Default High Contrast', workbenchClass: 'hc-black' },
+  light: { label: 'Light Modern', file: 'light_modern' },
+  dark: { label: 'Dark Modern', file: 'dark_modern' },
+  'high contrast': { label: 'Dark High Contrast', file: 'hc_black' },
 } as const;
 
 export interface WindowOptions {
@@ -47,7 +47,6 @@ export interface CodeWindow {
   reload(): Promise<void>;
   /** Switches the colour theme, and waits until it is on. */
   setTheme(theme: keyof typeof themes): Promise<void>;
-  changeSettings(settings: Settings): Promise<void>;
   screenshot(path: string): Promise<void>;
 
   /** The question that is asked at the top, with its choices. */
@@ -93,10 +92,25 @@ export async function openWindow({ folder, vsix, settings, env }: WindowOptions)
     page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(windowAddress(server, { folder }));
     await untilReady(page);
-    return { ...stepsIn(page, server.changeSettings), close };
+    return { ...stepsIn(page), close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Makes tries of something that may fail while the window still settles. */
+async function untilDone(attempt: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) {
+        throw error;
+      }
+    }
   }
 }
 
@@ -110,7 +124,7 @@ async function untilReady(page: Page): Promise<void> {
     .waitFor();
 }
 
-function stepsIn(page: Page, changeSettings: (settings: Settings) => Promise<void>): Omit<CodeWindow, 'close'> {
+function stepsIn(page: Page): Omit<CodeWindow, 'close'> {
   const question = page.locator('.quick-input-widget:visible');
   const input = question.locator('.quick-input-box input').first();
   const choice = (label: string): Locator =>
@@ -118,22 +132,14 @@ function stepsIn(page: Page, changeSettings: (settings: Settings) => Promise<voi
 
   /** Opens the box at the top with a key, types and takes the row that comes; again, when the window was not ready. */
   const takeFromBox = async (key: string, text: string, label: string): Promise<void> => {
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
-      try {
-        await page.keyboard.press(key);
-        await input.waitFor({ timeout: TRY_MS });
-        await input.fill(text);
-        await choice(label).waitFor({ timeout: TRY_MS });
-        await choice(label).click({ timeout: TRY_MS });
-        return;
-      } catch (error) {
-        if (Date.now() > deadline) {
-          throw error;
-        }
-        await page.keyboard.press('Escape');
-      }
-    }
+    await untilDone(async () => {
+      // Closes what an earlier try has left open.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press(key);
+      await input.waitFor({ timeout: TRY_MS });
+      await input.fill(text);
+      await choice(label).click({ timeout: TRY_MS });
+    });
   };
 
   return {
@@ -166,11 +172,13 @@ function stepsIn(page: Page, changeSettings: (settings: Settings) => Promise<voi
       await untilReady(page);
     },
     async setTheme(theme) {
-      const { setting, workbenchClass } = themes[theme];
-      await changeSettings({ 'workbench.colorTheme': setting });
-      await page.locator(`.monaco-workbench.${workbenchClass}`).waitFor();
+      const { label, file } = themes[theme];
+      await takeFromBox('F1', '>Preferences: Color Theme', 'Preferences: Color Theme');
+      await question.getByPlaceholder('Select Color Theme').waitFor();
+      await input.fill(label);
+      await choice(label).click();
+      await page.locator(`.monaco-workbench.vscode-theme-defaults-themes-${file}-json`).waitFor();
     },
-    changeSettings,
     async screenshot(path) {
       await page.screenshot({ path });
     },
