@@ -7,16 +7,12 @@
 export default async function* countReporter(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for await (const { type, data } of events) {
-    if (data?.details?.type === 'suite') {
-      continue;
-    }
-    if (type === 'test:fail' && data.todo === undefined) {
-      counts.failed += 1;
-    } else if (type === 'test:pass' && (data.skip !== undefined || data.todo !== undefined)) {
-      counts.skipped += 1;
-      // A file that holds no test is reported as a test of that name that passed; it must not count.
-    } else if (type === 'test:pass' && !data.name?.endsWith('.test.cjs')) {
-      counts.passed += 1;
+    // A file that holds no test is reported as a test of its own name that passed.
+    const isTest = data?.details?.type !== 'suite' && !(type === 'test:pass' && data?.name?.endsWith('.test.cjs'));
+    if (type === 'test:pass' && isTest) {
+      counts[data.skip === undefined && data.todo === undefined ? 'passed' : 'skipped'] += 1;
+    } else if (type === 'test:fail' && isTest) {
+      counts[data.todo === undefined ? 'failed' : 'skipped'] += 1;
     }
   }
   yield JSON.stringify(counts);
