@@ -33,13 +33,15 @@ class AnswerLog:
         :raises RunFailure: reason `request`, when the folder has the answers of another run.
         """
         folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
         path = folder / FILE
         self.rows: dict[AnswerKey, Row] = {}
         whole = 0
         if path.exists():
             refuse_another_run(path, fingerprint)
             whole = self._read(path)
-        self._file = path.open("ab")
+        # Unbuffered: a buffer would try to write what failed once more when it is closed.
+        self._file = path.open("ab", buffering=0)
         # What a dying process left of a line would spoil the line that comes after it.
         self._file.truncate(whole)
         self._unsynced = False
@@ -59,7 +61,11 @@ class AnswerLog:
         return end
 
     def append(self, row: Row) -> Row:
-        """Keeps a row; gives it back as a reader of the file will see it."""
+        """
+        Keeps a row; gives it back as a reader of the file will see it.
+
+        :raises RunFailure: reason `disk`, when it cannot be kept: what comes after it would be paid for in vain.
+        """
         line = to_line(row)
         self._write(line)
         kept: Row = json.loads(line)
@@ -67,8 +73,14 @@ class AnswerLog:
         return kept
 
     def _write(self, line: str) -> None:
-        self._file.write(line.encode())
-        self._file.flush()
+        data = line.encode()
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            raise RunFailure(
+                "disk", f"Answers cannot be kept in {self._folder}: {error.strerror}. Make room and run again."
+            ) from error
         self._unsynced = True
 
     def sync(self) -> None:

@@ -27,7 +27,7 @@ type EndOutcome = Literal["complete", "partial", "failed", "stopped"]
 type CompactAnswer = tuple[int, int, int, float, float, int, Outcome]
 """Position in the order of the run, problem index, repeat, reward, latency in ms, tokens, outcome."""
 
-ANSWERS_A_LINE = 80
+ANSWERS_A_LINE = 60
 """Ray reads a worker's output while it is written and may cut a line that does not fit into one page of memory."""
 
 

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -46,36 +47,49 @@ def merge(
     :param seconds: how long the shards were asking.
     """
     folder = Path(request.output_folder)
-    work = folder / ".merge"
-    shutil.rmtree(work, ignore_errors=True)
-    collected, written = work / "answers", work / "merged"
-    collected.mkdir(parents=True)
     # One folder and one order: the evaluator would read ten shards as 1, 10, 2, …, and its bootstrap intervals depend
     # on the order of the rows. A run that is merged again comes out the same.
     ordered = sorted(rows, key=key_of)
-    with (collected / "results.jsonl").open("w", encoding="utf-8") as file:
-        file.writelines(to_line(row) for row in ordered)
-    config = _config(request, plan, missing_shards)
-    (collected / "eval-config.json").write_text(json.dumps({"config": config}), encoding="utf-8")
+    with _work_folder(folder) as work:
+        bundle = _merge_by_evaluator(work, ordered, _config(request, plan, missing_shards))
+        # It has counted the folders.
+        bundle["config"]["n_shards"] = request.shards
+        scores = bundle["benchmark"]["scores"]
+        artifacts = _artifacts(ordered, seconds)
+        scores["runtime"] = artifacts.runtime.to_dict()
+        scores["failures"] = artifacts.failures.to_dict()
+        name = f"{bundle['run_id']}.json"
+        (work / name).write_text(json.dumps(bundle, indent=2, default=str), encoding="utf-8")
 
-    bundle = merge_results([collected], written, n_repeats=request.repeats)
-    # It has counted the folders.
-    bundle["config"]["n_shards"] = request.shards
-    scores = bundle["benchmark"]["scores"]
-    artifacts = _artifacts(ordered, seconds)
-    scores["runtime"] = artifacts.runtime.to_dict()
-    scores["failures"] = artifacts.failures.to_dict()
-    name = f"{bundle['run_id']}.json"
-    (written / name).write_text(json.dumps(bundle, indent=2, default=str), encoding="utf-8")
-
-    prefix = "partial-" if missing_shards else ""
-    path = folder / f"{prefix}{name}"
-    (written / "results.jsonl").replace(folder / f"{prefix}results.jsonl")
-    (written / name).replace(path)
+        prefix = "partial-" if missing_shards else ""
+        path = folder / f"{prefix}{name}"
+        (work / "results.jsonl").replace(folder / f"{prefix}results.jsonl")
+        (work / name).replace(path)
     _remove_earlier(folder, path, complete=not missing_shards)
-    shutil.rmtree(work)
     headline = {key: value for key, value in scores.items() if isinstance(value, dict) and "value" in value}
     return Merged(path, headline, bundle["benchmark"].get("categories", {}))
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A folder that is empty now and gone afterwards, on the same disk, so that files can be moved out of it at once."""
+    work = folder / ".merge"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _merge_by_evaluator(work: Path, ordered: Sequence[Row], config: dict[str, Any]) -> dict[str, Any]:
+    """Lets the evaluator merge the rows; its `results.jsonl` and bundle lie in `work` afterwards."""
+    answers = work / "answers"
+    answers.mkdir()
+    with (answers / "results.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(to_line(row) for row in ordered)
+    (answers / "eval-config.json").write_text(json.dumps({"config": config}), encoding="utf-8")
+    return merge_results([answers], work, n_repeats=config["repeats"])
 
 
 def _config(request: RunRequest, plan: Plan, missing_shards: Sequence[int]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from .tally import Tally
 COMPLETE = 0
 PARTIAL = 3
 
-# The endpoint first: when it fails, what else went wrong matters little.
-REASONS: dict[str, Reason] = {"endpoint": "endpoint", "scorer": "benchmark", "lost": "shards"}
+# The first weighs most: when the endpoint fails, what else went wrong matters little.
+REASONS: dict[str, Reason] = {"endpoint": "endpoint", "disk": "disk", "scorer": "benchmark", "lost": "shards"}
 
 
 def execute(tally: Tally, first_check: Future[None], check_endpoint: Callable[[], None]) -> int:
@@ -49,7 +49,15 @@ def execute(tally: Tally, first_check: Future[None], check_endpoint: Callable[[]
 
     events.stage("merging")
     rows = [row for shard in tally.done.values() for row in shard]
-    merged = merge(tally.request, plan, rows, sorted(missing), seconds)
+    try:
+        merged = merge(tally.request, plan, rows, sorted(missing), seconds)
+    except OSError as error:
+        folder = tally.request.output_folder
+        raise RunFailure(
+            "disk",
+            f"The results cannot be written to {folder}: {error.strerror}. The answers are kept there. "
+            "Make room and run again.",
+        ) from error
     events.merged(complete=not missing, scores=merged.scores, categories=merged.categories, bundle=str(merged.path))
     return _tell_end(tally, missing)
 

@@ -25,7 +25,7 @@ WAIT_S = 0.2
 class Missing:
     """Why a shard has no result."""
 
-    kind: Literal["endpoint", "scorer", "judge", "lost"]
+    kind: Literal["endpoint", "disk", "scorer", "judge", "lost"]
     message: str
 
 
@@ -94,14 +94,17 @@ def _result_of(ref: ray.ObjectRef[ShardAnswers | ShardStopped]) -> ShardAnswers 
         return Missing("lost", "The machine that ran it is gone.")
     except RayTaskError as error:
         cause = error.cause
-        return Missing("lost", cause.message if isinstance(cause, RunFailure) else f"{last_line(cause or error)}.")
+        if isinstance(cause, RunFailure):
+            return Missing("disk" if cause.reason == "disk" else "lost", cause.message)
+        return Missing("lost", f"{last_line(cause or error)}.")
     except ray.exceptions.RayError as error:
         return Missing("lost", f"{last_line(error)}.")
     return Missing(result.kind, result.message) if isinstance(result, ShardStopped) else result
 
 
 def _is_hopeless(result: Missing, endpoint_lives: Callable[[], bool]) -> bool:
-    return result.kind == "judge" or (result.kind == "endpoint" and not endpoint_lives())
+    """Whether the other shards must fail in the same way."""
+    return result.kind in ("judge", "disk") or (result.kind == "endpoint" and not endpoint_lives())
 
 
 def _give_up(

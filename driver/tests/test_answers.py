@@ -69,6 +69,19 @@ def test_an_answer_that_failed_at_the_endpoint_is_asked_again(tmp_path: Path) ->
         assert log.rows == {(1, 0): row(1)}
 
 
+def test_an_answer_that_cannot_be_kept_ends_the_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def write(self, _data: bytes) -> int:
+            raise OSError(28, "No space left on device")
+
+    with AnswerLog(tmp_path, FINGERPRINT) as log:
+        with monkeypatch.context() as patch, pytest.raises(RunFailure, match="No space left") as caught:
+            patch.setattr(log, "_file", Full())
+            log.append(row(1))
+        assert log.rows == {}
+    assert caught.value.reason == "disk"
+
+
 def test_counts_the_answers_on_disk(tmp_path: Path) -> None:
     assert count_answers(tmp_path, 0) == 0
     with AnswerLog(shard_folder(tmp_path, 0), FINGERPRINT) as log:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import ray
-from ray.exceptions import WorkerCrashedError
+from ray.exceptions import RayTaskError, WorkerCrashedError
 
 from shardboard_driver import shards
 from shardboard_driver.benchmark import Benchmark
+from shardboard_driver.failure import RunFailure
 from shardboard_driver.plan import make_plan
 from shardboard_driver.rows import Row
 from shardboard_driver.shard import ShardAnswers, ShardStopped
@@ -105,6 +106,13 @@ def test_a_dead_endpoint_ends_all_shards(run: Runner) -> None:
 def test_an_endpoint_that_is_back_is_asked_again(run: Runner) -> None:
     done, missing, _ = run({0: [NO_ENDPOINT, GOOD], 1: [GOOD]})
     assert (set(done), missing) == ({0, 1}, {})
+
+
+def test_a_full_disk_ends_all_shards(run: Runner) -> None:
+    full = RayTaskError("run_shard", "", RunFailure("disk", "No space left on device."))  # type: ignore[no-untyped-call]
+    done, missing, _ = run({0: [full], 1: [GOOD]})
+    assert (done, set(missing)) == ({}, {0, 1})
+    assert missing[1] == Missing("disk", "No space left on device.")
 
 
 def test_a_benchmark_that_needs_a_judge_ends_all_shards(run: Runner) -> None:
