@@ -72,7 +72,7 @@ def merge(
 
 @contextmanager
 def _work_folder(folder: Path) -> Iterator[Path]:
-    """A folder that is empty now and gone afterwards, on the same disk, so that files can be moved out of it at once."""
+    """A folder that is empty now and gone afterwards; on the same disk, so that files move out of it at once."""
     work = folder / ".merge"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
