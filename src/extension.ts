@@ -8,6 +8,7 @@ import { copyDashboardToken, joinCluster, openDashboard, startCluster, stopClust
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
+import { openSetting } from './commands/openSetting';
 import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
 import { submitBenchmark } from './commands/submitBenchmark';
@@ -122,6 +123,8 @@ export function activate(context: vscode.ExtensionContext): void {
   command('openRunLog', (id) => openRunLog(runs, logs, id));
   command('openOutputFolder', (id) => openOutputFolder(runs, id));
   command('openBundle', (id) => openBundle(runs, id));
+  // For the buttons of errors; not in the palette.
+  command('openSetting', openSetting);
   command('togglePracticeModel', () => togglePracticeModel(practiceModel));
   command('forgetModelKeys', async () => {
     const count = await keys.forgetAll();
@@ -153,7 +156,7 @@ export function activate(context: vscode.ExtensionContext): void {
     const problems = environmentProblems(await probeEnvironment(found.path), use);
     if (problems.length > 0) {
       throw new UserError(`${found.path}: ${problems.join(' ')}`, [
-        { title: 'Open setting', command: 'workbench.action.openSettings', args: ['shardboard.pythonPath'] },
+        { title: 'Open setting', command: 'shardboard.openSetting', args: ['shardboard.pythonPath'] },
       ]);
     }
     return found.path;

@@ -235,7 +235,7 @@ function resultsFolder(configured: string, folder: vscode.WorkspaceFolder | unde
   if (!path.startsWith('/')) {
     throw new UserError(
       'The folder for results must be an absolute path. Open a folder in VS Code, or change the setting shardboard.resultsFolder.',
-      [{ title: 'Open setting', command: 'workbench.action.openSettings', args: ['shardboard.resultsFolder'] }],
+      [{ title: 'Open setting', command: 'shardboard.openSetting', args: ['shardboard.resultsFolder'] }],
     );
   }
   return path;

@@ -11,7 +11,7 @@ export interface FoundInterpreter {
 
 const openSetting = {
   title: 'Open setting',
-  command: 'workbench.action.openSettings',
+  command: 'shardboard.openSetting',
   args: ['shardboard.pythonPath'],
 };
 

@@ -1,0 +1,81 @@
+/** What a person is told when something is missing: a sentence with a way on, and nothing that goes on spinning. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { projectRoot } from '../support/projectRoot';
+import { testPython } from '../support/testPython';
+import { type CodeWindow, openWindow } from '../support/vscode/window';
+
+let folder: string;
+let samples: string;
+let window: CodeWindow;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bad-'));
+  samples = join(folder, 'samples');
+  await cp(join(projectRoot, 'samples'), samples, { recursive: true });
+  await usePython(join(folder, 'nothing', 'here'));
+  window = await openWindow({ folder: samples, vsix: join(projectRoot, 'shardboard.vsix') });
+});
+
+after(async () => {
+  await window?.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+test('without a Python environment, starting Ray says where it looked and leads to the setting', async () => {
+  await window.quickOpen('gym/with_ray.py');
+  await window.codeLens('Start Ray').click();
+  const toast = window.toast('There is no Python at');
+  await window.button(toast, 'Open setting').waitFor();
+  await window.statusBarItem('Ray: off').waitFor();
+  await window.codeLens('Start Ray').waitFor();
+  await window.button(toast, 'Open setting').click();
+  const settings = window.page.locator('.settings-editor');
+  await settings.getByText('Shardboard: Python Path').first().waitFor();
+  // VS Code shows its settings above the window, and closes them so.
+  await window.page.keyboard.press('Escape');
+  await window.runCommand('Notifications: Clear All Notifications');
+});
+
+test('a Python without Ray is named, with what it lacks', async () => {
+  const bare = join(folder, 'bare');
+  execFileSync(testPython(), ['-m', 'venv', '--without-pip', bare]);
+  await usePython(join(bare, 'bin', 'python'));
+  await window.runCommand('Shardboard: Start Local Ray Cluster');
+  await window.toast('ray[default]').waitFor();
+  await window.statusBarItem('Ray: off').waitFor();
+  await window.runCommand('Notifications: Clear All Notifications');
+});
+
+test('without a cluster, submitting offers to start one', async () => {
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  const toast = window.toast('There is no Ray cluster to send the benchmark to');
+  await window.button(toast, 'Start Ray').waitFor();
+  await window.button(toast, 'Join a cluster').waitFor();
+  await window.runCommand('Notifications: Clear All Notifications');
+});
+
+test('an address that cannot be joined is explained while it is typed', async () => {
+  await window.runCommand('Shardboard: Join Ray Cluster');
+  await window.answer('127.0.0.1:6379');
+  await window.question.filter({ hasText: '8265' }).waitFor();
+  await window.page.keyboard.press('Escape');
+  assert.equal(await window.statusBarItem('Ray: off').count(), 1);
+});
+
+test('a cluster that does not answer is not joined', async () => {
+  await window.runCommand('Shardboard: Join Ray Cluster');
+  await window.answer('http://127.0.0.1:9');
+  await window.question.filter({ hasText: "The cluster's token" }).waitFor();
+  await window.page.keyboard.press('Enter');
+  await window.toast('Nothing answers at http://127.0.0.1:9').waitFor();
+  await window.statusBarItem('Ray: off').waitFor();
+});
+
+async function usePython(path: string): Promise<void> {
+  await writeFile(join(samples, '.vscode', 'settings.json'), JSON.stringify({ 'shardboard.pythonPath': path }));
+}
