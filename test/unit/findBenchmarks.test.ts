@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { benchmarksIn, mayHoldBenchmarks } from '../../src/benchmark/findBenchmarks';
-import { createPythonParser, type PythonParser, withTree } from '../../src/python/parser';
-import { makeGrammarFolder } from '../support/pythonGrammar';
+import { withTree } from '../../src/python/parser';
+import { usePythonParser } from '../support/pythonGrammar';
 
-let parser: PythonParser;
-let removeGrammar: () => Promise<void>;
+const parser = usePythonParser();
 
-before(async () => {
-  const grammar = await makeGrammarFolder();
-  removeGrammar = grammar.remove;
-  parser = createPythonParser(grammar.folder);
-});
-
-after(async () => {
-  parser.dispose();
-  await removeGrammar();
-});
-
-const find = (text: string): Promise<string[]> => withTree(parser, text, benchmarksIn);
+const find = (text: string): Promise<string[]> => withTree(parser(), text, benchmarksIn);
 
 test('every way to import the decorator', async () => {
   const decorated = (name: string): string =>

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import * as v from 'valibot';
 import { readServers } from '../../src/gym/readServers';
 import type { ServerClass, ServerFile, SupervisorReading } from '../../src/gym/serverFile';
-import { createPythonParser, type PythonParser, withTree } from '../../src/python/parser';
+import { withTree } from '../../src/python/parser';
 import type { SourceRange } from '../../src/python/syntax';
 import { projectRoot } from '../support/projectRoot';
-import { makeGrammarFolder } from '../support/pythonGrammar';
+import { usePythonParser } from '../support/pythonGrammar';
 
 const corpus = join(projectRoot, 'test', 'fixtures', 'gym');
 
@@ -61,24 +61,12 @@ const NOT_FROM_THE_BODY_ALONE: Readonly<Record<string, string>> = {
   'setattr.py Server': 'set again after the class',
 };
 
-let parser: PythonParser;
-let removeGrammar: () => Promise<void>;
-
-before(async () => {
-  const grammar = await makeGrammarFolder();
-  removeGrammar = grammar.remove;
-  parser = createPythonParser(grammar.folder);
-});
-
-after(async () => {
-  parser.dispose();
-  await removeGrammar();
-});
+const parser = usePythonParser();
 
 function readCase(file: string): Promise<ServerFile> {
   // VS Code takes a byte order mark away before anybody sees the text.
   const text = readFileSync(join(corpus, file), 'utf8').replace(/^\uFEFF/, '');
-  return withTree(parser, text, readServers);
+  return withTree(parser(), text, readServers);
 }
 
 describe('the corpus', () => {

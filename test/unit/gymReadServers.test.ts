@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { mayHoldServers, readServers } from '../../src/gym/readServers';
 import type { ServerFile } from '../../src/gym/serverFile';
 import { createServerReadings } from '../../src/gym/serverReadings';
-import { createPythonParser, type PythonParser, withTree } from '../../src/python/parser';
-import { makeGrammarFolder } from '../support/pythonGrammar';
+import { type PythonParser, withTree } from '../../src/python/parser';
+import { usePythonParser } from '../support/pythonGrammar';
 
-let parser: PythonParser;
-let removeGrammar: () => Promise<void>;
+const parser = usePythonParser();
 
-before(async () => {
-  const grammar = await makeGrammarFolder();
-  removeGrammar = grammar.remove;
-  parser = createPythonParser(grammar.folder);
-});
-
-after(async () => {
-  parser.dispose();
-  await removeGrammar();
-});
-
-const read = (text: string): Promise<ServerFile> => withTree(parser, text, readServers);
+const read = (text: string): Promise<ServerFile> => withTree(parser(), text, readServers);
 
 /** `Name: kind, supervisor's reading, started`, one for each class. */
 async function words(text: string): Promise<string[]> {
@@ -254,7 +242,7 @@ describe('readings', () => {
       parser: {
         parse(text) {
           parses++;
-          return parser.parse(text);
+          return parser().parse(text);
         },
         dispose: () => undefined,
       },
@@ -294,7 +282,7 @@ describe('readings', () => {
         if (broken) {
           throw new Error('no grammar');
         }
-        return parser.parse(text);
+        return parser().parse(text);
       },
       dispose: () => undefined,
     });
