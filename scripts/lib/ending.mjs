@@ -23,6 +23,13 @@ export function atEnd(ending) {
 }
 
 /**
+ * @returns {boolean} whether the end has begun: nothing is worth waiting for any more
+ */
+export function isEnding() {
+  return running !== undefined;
+}
+
+/**
  * Runs everything that is registered. A signal and the ordinary end may both ask for it: they share one run, otherwise
  * the process could leave while the other is still half way through.
  *

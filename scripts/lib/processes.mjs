@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { atEnd } from './ending.mjs';
+import { atEnd, isEnding } from './ending.mjs';
 import { explainFailure, SetupError } from './setupError.mjs';
 
 /** Enough to find the reason in, little enough to keep. */
@@ -25,8 +25,11 @@ const OUTPUT_LIMIT = 200_000;
  * @returns {Promise<{ ok: boolean, stdout: string, output: string }>} `output` is stdout and stderr together;
  *   a command that cannot be started is `ok: false` with the reason as output
  */
-export function run(command, args, { cwd, env, timeoutMs } = {}) {
-  return new Promise((resolve) => {
+export async function run(command, args, { cwd, env, timeoutMs } = {}) {
+  if (isEnding()) {
+    return { ok: false, stdout: '', output: 'interrupted' };
+  }
+  return await new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const forget = atEnd(() => endGroup(child.pid));
     let stdout = '';

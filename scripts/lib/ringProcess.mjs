@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atEnd } from './ending.mjs';
+import { atEnd, isEnding } from './ending.mjs';
 import { endGroup, run } from './processes.mjs';
 
 /** Everything that a ring starts inherits this variable, however far it moves away from its parent. */
@@ -29,10 +29,15 @@ export async function withRing(limitMs, use) {
   // A short name: Ray and VS Code put sockets below it, whose paths may have about a hundred characters.
   const folder = await mkdtemp(join(tmpdir(), 'sb-'));
   const deadline = Date.now() + limitMs;
-  const clean = async () => {
-    const leftovers = await endLeftovers(mark);
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-    return leftovers;
+  /** @type {Promise<string[]> | undefined} */
+  let cleaning;
+  // One cleaning for both who ask for it: the end of the ring, and a signal in its middle.
+  const clean = () => {
+    cleaning ??= endLeftovers(mark).then(async (leftovers) => {
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      return leftovers;
+    });
+    return cleaning;
   };
   const forget = atEnd(async () => void (await clean()));
   const runProgram = (
@@ -45,6 +50,7 @@ export async function withRing(limitMs, use) {
     const result = await use({ folder, run: runProgram });
     return { result, leftovers: await clean() };
   } finally {
+    await clean();
     forget();
   }
 }
@@ -57,8 +63,11 @@ export async function withRing(limitMs, use) {
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<boolean>}
  */
-function runUntil(deadline, command, args, cwd, env) {
-  return new Promise((resolve) => {
+async function runUntil(deadline, command, args, cwd, env) {
+  if (isEnding()) {
+    return false;
+  }
+  return await new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
     const forget = atEnd(() => endGroup(child.pid));
     const timer = setTimeout(() => {
@@ -87,18 +96,24 @@ function runUntil(deadline, command, args, cwd, env) {
 async function endLeftovers(mark) {
   const started = Date.now();
   let left = await processesWith(mark);
-  while (left.length > 0 && Date.now() - started < LEAVE_LIMIT_MS) {
+  while (left.length > 0 && !isEnding() && Date.now() - started < LEAVE_LIMIT_MS) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     left = await processesWith(mark);
   }
-  for (const { pid } of left) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // Gone by itself in the meantime.
+  const ended = left.map(({ pid, command }) => `${pid} ${command}`);
+  // More than once: what is ended may have started something in the meantime.
+  for (let round = 0; left.length > 0 && round < 20; round += 1) {
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // Gone by itself in the meantime.
+      }
     }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    left = await processesWith(mark);
   }
-  return left.map(({ pid, command }) => `${pid} ${command}`);
+  return ended;
 }
 
 /**

@@ -132,7 +132,7 @@ async function nodeTests(context, ring) {
       `--test-reporter-destination=${report}`,
       ...files,
     ]));
-  return ringCounts(existsSync(report) ? parseCounts(await readFile(report, 'utf8')) : undefined, endedWell);
+  return ringCounts(await readReport(report, parseCounts), endedWell);
 }
 
 /**
@@ -144,7 +144,7 @@ async function driverTests(context) {
   const python = environmentPython(context.root);
   const report = join(context.folder, 'pytest.xml');
   const endedWell = await context.run(python, ['-m', 'pytest', `--junitxml=${report}`], driver);
-  const tests = ringCounts(existsSync(report) ? parseJUnit(await readFile(report, 'utf8')) : undefined, endedWell);
+  const tests = ringCounts(await readReport(report, parseJUnit), endedWell);
   return sumOf([
     tests,
     await check(context, [python, '-m', 'mypy'], driver),
@@ -164,5 +164,15 @@ async function hostTests(context) {
   const endedWell = await context.run(process.execPath, ['--enable-source-maps', starter], undefined, {
     SHARDBOARD_TEST_REPORT: report,
   });
-  return ringCounts(existsSync(report) ? parseCounts(await readFile(report, 'utf8')) : undefined, endedWell);
+  return ringCounts(await readReport(report, parseCounts), endedWell);
+}
+
+/**
+ * @param {string} path
+ * @param {(text: string) => Counts} parse
+ * @returns {Promise<Counts | undefined>} none when the runner was ended before it wrote one
+ */
+async function readReport(path, parse) {
+  const text = existsSync(path) ? await readFile(path, 'utf8') : '';
+  return text === '' ? undefined : parse(text);
 }
