@@ -37,7 +37,8 @@ export async function withTemporaryUv(python, use) {
     const { ok } = await run(python, ['-m', 'pip', 'install', '--quiet', '--target', folder, `uv==${UV_VERSION}`]);
     return await use(ok ? join(folder, 'bin', 'uv') : undefined);
   } finally {
-    forget();
+    // Only then: a signal in the middle of it must wait for it.
     await remove();
+    forget();
   }
 }

@@ -78,8 +78,8 @@ export async function startVSCodeServer({ program, userDataDir, extensionsDir, p
   };
   const forget = atEnd(end);
   const stop = async () => {
-    forget();
     await end();
+    forget();
   };
 
   const started = Date.now();
