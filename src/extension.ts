@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
 import { createRuns } from './benchmark/runs';
-import { createClusterService } from './cluster/service';
+import { type ClusterState, createClusterService } from './cluster/service';
 import { copyDashboardToken, joinCluster, openDashboard, startCluster, stopCluster } from './commands/clusterCommands';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
+import { inTrust } from './commands/inTrust';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
 import { openSetting } from './commands/openSetting';
@@ -58,6 +59,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   let isClusterKnown = false;
+  let clusterWas: ClusterState['kind'] = 'none';
   const reachableSession = (): string | undefined => {
     const state = cluster.state();
     return state.kind === 'running' || state.kind === 'stopping' ? state.sessionName : undefined;
@@ -88,14 +90,15 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   keep(cluster.onDidChange(updateContext));
+  keep(cluster.onDidChange(tellOfLoss));
 
   const keys = createModelKeys(context);
   const command = (id: string, run: (...args: readonly unknown[]) => Promise<void>): void => {
     keep(registerCommand(`shardboard.${id}`, log, run));
   };
-  command('startCluster', () => startCluster(cluster));
+  command('startCluster', () => inTrust(() => startCluster(cluster)));
   command('stopCluster', () => stopCluster(cluster, runs));
-  command('joinCluster', (address) => joinCluster(cluster, address));
+  command('joinCluster', (address) => inTrust(() => joinCluster(cluster, address)));
   command('leaveCluster', () => cluster.leave());
   command('showCluster', async () => {
     await vscode.commands.executeCommand('shardboard.cluster.focus');
@@ -160,6 +163,17 @@ export function activate(context: vscode.ExtensionContext): void {
       ]);
     }
     return found.path;
+  }
+
+  /** A cluster that went without being stopped here: nobody would look for the reason in a status bar. */
+  function tellOfLoss(state: ClusterState): void {
+    const was = clusterWas;
+    clusterWas = state.kind;
+    // A start that failed has told it already.
+    if (was === 'running' && state.kind === 'none' && state.message !== undefined) {
+      const actions = [{ title: 'Start Ray', command: 'shardboard.startCluster' }];
+      void showError(new UserError(state.message, actions), log);
+    }
   }
 
   function updateContext(): void {
