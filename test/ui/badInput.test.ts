@@ -1,7 +1,7 @@
 /** What a person is told when something is missing: a sentence with a way on, and nothing that goes on spinning. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -12,8 +12,10 @@ import { type CodeWindow, openWindow } from '../support/vscode/window';
 let folder: string;
 let samples: string;
 let window: CodeWindow;
+const pictures = join(projectRoot, 'test-results', 'bad-input');
 
 before(async () => {
+  await mkdir(pictures, { recursive: true });
   folder = await mkdtemp(join(tmpdir(), 'bad-'));
   samples = join(folder, 'samples');
   await cp(join(projectRoot, 'samples'), samples, { recursive: true });
@@ -75,6 +77,42 @@ test('a cluster that does not answer is not joined', async () => {
   await window.toast('Nothing answers at http://127.0.0.1:9').waitFor();
   await window.statusBarItem('Ray: off').waitFor();
 });
+
+test('a cluster that dies in the middle of a run is told, and so is the run', async () => {
+  await window.runCommand('Notifications: Clear All Notifications');
+  await usePython(testPython());
+  await window.runCommand('Shardboard: Start Local Ray Cluster');
+  await window.statusBarItem('Ray: on').waitFor({ timeout: 180_000 });
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  for (const [number, answer] of [
+    [1, () => window.pick('word_problems')],
+    [2, () => window.answer('2')],
+    [3, () => window.answer('1')],
+    [4, () => window.pick('Practice model')],
+    [5, () => window.answer('practice')],
+    [6, () => window.pick('No key')],
+  ] as const) {
+    await window.question.filter({ hasText: `(${number}/6)` }).waitFor();
+    await answer();
+  }
+  const page = await window.webview('body[data-place="panel"] [data-testid="run-status"][data-status="running"]');
+  await page.locator('[data-testid="shard-0"][data-phase="running"]').waitFor();
+  process.kill(raylet(), 'SIGKILL');
+  await window.toast('The Ray cluster is gone').waitFor();
+  await page.locator('[data-testid="run-status"][data-status="lost"]').waitFor();
+  await window.statusBarItem('Ray: off').waitFor();
+  await window.screenshot(join(pictures, 'cluster gone.png'));
+  await window.runCommand('Shardboard: Start or Stop Practice Model');
+  await window.toast('The practice model has stopped').waitFor();
+});
+
+/** The node process of the cluster of this test: its command line names the test's temporary folder. */
+function raylet(): number {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  const line = lines.find((entry) => entry.includes('/raylet/raylet ') && entry.includes(tmpdir()));
+  assert.ok(line, 'no raylet is running');
+  return Number(line.trim().split(' ')[0]);
+}
 
 async function usePython(path: string): Promise<void> {
   await writeFile(join(samples, '.vscode', 'settings.json'), JSON.stringify({ 'shardboard.pythonPath': path }));
