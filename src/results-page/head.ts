@@ -19,7 +19,7 @@ export function head(run: RunSnapshot, place: string, now: number, send: SendAct
         <p class="head-shape dim" title="On the cluster ${run.clusterName}">${shape(run)}</p>
       </div>
       <div class="head-actions">
-        ${hasEnded(run.status) ? nothing : actionButton('cancel', 'Cancel', 'debug-stop', send)}
+        ${going ? actionButton('cancel', 'Cancel', 'debug-stop', send) : nothing}
         ${place === 'view' ? actionButton('openPanel', 'Open in editor', 'go-to-file', send) : nothing}
         ${actionButton('openLog', 'Open log', 'output', send)}
         ${actionButton('openFolder', 'Open folder', 'folder-opened', send)}

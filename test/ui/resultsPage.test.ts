@@ -202,6 +202,8 @@ test('buttons ask the extension, with the run they are about', () =>
     await draw(open, sampleRuns.complete);
     assert.equal(await open.page.getByRole('button', { name: 'Cancel' }).count(), 0);
     await open.page.getByRole('button', { name: 'Open bundle' }).click();
+    await draw(open, sampleRuns.lost);
+    assert.equal(await open.page.getByRole('button', { name: 'Cancel' }).count(), 0, 'a lost run cannot be cancelled');
     const about = (action: string): unknown => ({ type: 'action', action, run: 'run-1' });
     assert.deepEqual(await open.posted(), [
       { type: 'ready' },
