@@ -4,7 +4,14 @@ import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
 import { createRuns } from './benchmark/runs';
 import { type ClusterState, createClusterService } from './cluster/service';
-import { copyDashboardToken, joinCluster, openDashboard, startCluster, stopCluster } from './commands/clusterCommands';
+import {
+  copyDashboardToken,
+  joinCluster,
+  leaveCluster,
+  openDashboard,
+  startCluster,
+  stopCluster,
+} from './commands/clusterCommands';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { inTrust } from './commands/inTrust';
 import { createJoinedStore } from './commands/joinedStore';
@@ -69,8 +76,7 @@ export function activate(context: vscode.ExtensionContext): void {
       storageFolder: join((context.storageUri ?? context.globalStorageUri).fsPath, 'runs'),
       driverFolder: join(context.extensionPath, 'driver'),
       clientFor: (session) => (reachableSession() === session ? cluster.client() : undefined),
-      // Until it has been looked for, a cluster that is not there yet may only not have been found yet.
-      isGone: (session) => isClusterKnown && reachableSession() !== session,
+      isClusterKnown: () => isClusterKnown,
       logError,
     }),
   );
@@ -99,7 +105,7 @@ export function activate(context: vscode.ExtensionContext): void {
   command('startCluster', () => inTrust(() => startCluster(cluster)));
   command('stopCluster', () => stopCluster(cluster, runs));
   command('joinCluster', (address) => inTrust(() => joinCluster(cluster, address)));
-  command('leaveCluster', () => cluster.leave());
+  command('leaveCluster', () => leaveCluster(cluster, runs));
   command('showCluster', async () => {
     await vscode.commands.executeCommand('shardboard.cluster.focus');
   });
@@ -114,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
       await submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks, checkEnvironment }),
     );
   });
-  command('cancelRun', (id) => cancelRun(runs, id));
+  command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
   command('showResults', async (id) => {
     const run = typeof id === 'string' ? id : runs.latest();
     if (run === undefined) {
@@ -123,9 +129,9 @@ export function activate(context: vscode.ExtensionContext): void {
       panels.show(run);
     }
   });
-  command('openRunLog', (id) => openRunLog(runs, logs, id));
-  command('openOutputFolder', (id) => openOutputFolder(runs, id));
-  command('openBundle', (id) => openBundle(runs, id));
+  command('openRunLog', (id) => openRunLog(runs, logs, id ?? panels.active()));
+  command('openOutputFolder', (id) => openOutputFolder(runs, id ?? panels.active()));
+  command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
   command('togglePracticeModel', () => togglePracticeModel(practiceModel));

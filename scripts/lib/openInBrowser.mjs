@@ -10,6 +10,8 @@ import { ensureVSCodeWeb, vscodeWebPaths } from './vscodeWeb.mjs';
 
 /** Starting values only: what the person changes in the window is kept. */
 const FIRST_SETTINGS = {
+  // Ray listens on a dozen ports, none of which is of use in a browser's tunnel.
+  'remote.autoForwardPorts': false,
   'chat.disableAIFeatures': true,
   'telemetry.telemetryLevel': 'off',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { RayClient } from '../ray/client';
 import { RayError } from '../ray/rayError';
 import { createDriverLogReader } from './driverLog';
-import type { RunEvent } from './runState';
+import type { ClusterFate, RunEvent } from './runState';
 
 /** Between two looks at a run that goes on, in ms. The driver reports four times a second. */
 const LOOK_EVERY_MS = 500;
@@ -15,8 +15,8 @@ export interface FollowOptions {
   readonly submissionId: string;
   /** The client of the cluster that runs it; undefined while that cluster is not known to be up. */
   readonly client: () => RayClient | undefined;
-  /** Whether it is certain that the cluster is gone for good. */
-  readonly isGone: () => boolean;
+  /** What has become of the cluster when it does not answer. */
+  readonly fate: () => ClusterFate;
   readonly onEvents: (events: readonly RunEvent[]) => void;
   /** The whole log so far, each time it was read. */
   readonly onLog: (log: string) => void;
@@ -30,7 +30,7 @@ export interface FollowOptions {
  * gives the same state; the job's status alone says whether it goes on. A cluster that does not answer changes nothing
  * but when it was last heard.
  *
- * @returns when the job has ended, or when the signal aborts.
+ * @returns when the job has ended, when its cluster is gone, or when the signal aborts.
  */
 export async function followRun(options: FollowOptions): Promise<void> {
   const readLog = createDriverLogReader();
@@ -39,7 +39,11 @@ export async function followRun(options: FollowOptions): Promise<void> {
     const client = options.client();
     try {
       if (!client) {
-        options.onEvents([{ type: 'unheard', since: heardAt, gone: options.isGone() }]);
+        const fate = options.fate();
+        options.onEvents([{ type: 'unheard', since: heardAt, fate }]);
+        if (fate === 'gone') {
+          return;
+        }
       } else if (await look(options, client, readLog)) {
         return;
       } else {
@@ -54,10 +58,10 @@ export async function followRun(options: FollowOptions): Promise<void> {
       }
       if (error.kind === 'not_found') {
         // Another cluster at the same address, or a head node that was started anew: it knows nothing of this job.
-        options.onEvents([{ type: 'unheard', since: heardAt, gone: true }]);
+        options.onEvents([{ type: 'unheard', since: heardAt, fate: 'gone' }]);
         return;
       }
-      options.onEvents([{ type: 'unheard', since: heardAt, gone: options.isGone() }]);
+      options.onEvents([{ type: 'unheard', since: heardAt, fate: 'silent' }]);
     }
     const pause = client ? LOOK_EVERY_MS : LOOK_AGAIN_MS;
     await wait(pause, undefined, { signal: options.signal }).catch(() => undefined);

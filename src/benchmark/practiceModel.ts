@@ -13,7 +13,7 @@ import { UserError } from '../common/userError';
 export const PRACTICE_MODEL_ID = 'practice';
 
 /** A practice model nobody has asked for this long ends by itself, in seconds: it outlives reloads and must not outlive its use. */
-const IDLE_EXIT_S = 1800;
+const IDLE_EXIT_S = 600;
 
 const announcement = v.object({
   url: v.pipe(v.string(), v.url()),

@@ -13,7 +13,7 @@ export const runRecord = v.object({
   /** As it is shown; the request's own may be a path in the job's package. */
   benchmark: v.string(),
   request: runRequest,
-  cluster: v.object({ name: v.string(), sessionName: v.string() }),
+  cluster: v.object({ name: v.string(), sessionName: v.string(), startedHere: v.boolean() }),
   submittedAt: v.number(),
   /** The last state that was drawn. Final when the run has ended; else only for when the cluster is gone. */
   snapshot: v.nullable(runSnapshot),

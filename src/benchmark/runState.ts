@@ -40,12 +40,18 @@ export type JobEvent =
       /** Milliseconds since 1970, when the job has ended. */
       readonly endedAt: number | undefined;
     }
-  /** The cluster does not answer. `gone` when it is certain that it never will again. */
-  | { readonly type: 'unheard'; readonly since: number; readonly gone: boolean }
+  /** The cluster does not answer. */
+  | { readonly type: 'unheard'; readonly since: number; readonly fate: ClusterFate }
   /** The request never became a job. */
   | { readonly type: 'not_submitted'; readonly message: string; readonly at: number };
 
 export type RunEvent = DriverEvent | JobEvent;
+
+/**
+ * What has become of a cluster that does not answer: nothing that is known; this window has left it and may join it
+ * again; or it has ended, and never will answer.
+ */
+export type ClusterFate = 'silent' | 'left' | 'gone';
 
 interface ShardFold {
   readonly start: number;
@@ -70,6 +76,7 @@ export interface RunState {
   reason: FailureReason | null;
   endedAt: number | null;
   lastHeardAt: number | null;
+  lastAnswerAt: number | null;
   problems: number;
   shards: ShardFold[];
   scores: Record<string, Score> | null;
@@ -89,6 +96,7 @@ export function initialRunState(facts: RunFacts): RunState {
     reason: null,
     endedAt: null,
     lastHeardAt: null,
+    lastAnswerAt: null,
     problems: 0,
     shards: [],
     scores: null,
@@ -187,6 +195,9 @@ function applyAnswers(state: RunState, event: Extract<DriverEvent, { type: 'answ
   for (const answer of event.answers) {
     addAnswer(state, shard, answer);
   }
+  if (event.answers.length > 0) {
+    state.lastAnswerAt = Math.max(state.lastAnswerAt ?? 0, event.t * 1000);
+  }
 }
 
 function applyShardDone(state: RunState, event: Extract<DriverEvent, { type: 'shard_done' }>): void {
@@ -262,7 +273,7 @@ function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>)
 
 function lastLine(text: string | undefined): string {
   const line = text?.trim().split('\n').at(-1)?.trim();
-  return line ? `Ray says: ${line.slice(0, 300)}` : 'Ray gives no reason.';
+  return line ? `Ray says: ${line.slice(0, 300).replace(/[.\s]*$/, '')}.` : 'Ray gives no reason.';
 }
 
 function applyUnheard(state: RunState, event: Extract<JobEvent, { type: 'unheard' }>): void {
@@ -270,9 +281,13 @@ function applyUnheard(state: RunState, event: Extract<JobEvent, { type: 'unheard
     return;
   }
   state.lastHeardAt = event.since;
-  if (event.gone) {
+  if (event.fate === 'left') {
     state.status = 'lost';
-    state.message = `The cluster that ran this benchmark cannot be reached: it was stopped, left or lost. The answers that had come are kept in ${state.facts.outputFolder}.`;
+    state.message = 'This window has left the cluster that runs this benchmark. Join it again to follow the run.';
+  }
+  if (event.fate === 'gone') {
+    state.status = 'lost';
+    state.message = `The cluster that ran this benchmark is gone. The answers that had come are kept in ${state.facts.outputFolder}.`;
   }
 }
 
@@ -294,6 +309,7 @@ export function snapshotOf(state: RunState): RunSnapshot {
     submittedAt: facts.submittedAt,
     endedAt: state.endedAt,
     lastHeardAt: state.lastHeardAt,
+    lastAnswerAt: state.lastAnswerAt,
     repeats: facts.repeats,
     problems: state.problems,
     answered: sum((shard) => shard.answers.size),

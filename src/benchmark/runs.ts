@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
@@ -16,10 +16,15 @@ import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from
 /** A run going on is saved at most this often, in ms: enough to show after a crash what was last seen. */
 const SAVE_EVERY_MS = 5000;
 
+/** How long the end of cancelled runs is waited for before their cluster is stopped, in ms. Ray takes about three seconds. */
+const CANCEL_LIMIT_MS = 15_000;
+
 /** The cluster a run is sent to. */
 export interface RunCluster {
   readonly name: string;
   readonly sessionName: string;
+  /** Whether Shardboard started it: then it is gone when it is not there, and else only left. */
+  readonly startedHere: boolean;
   readonly client: RayClient;
 }
 
@@ -52,7 +57,9 @@ export interface Runs extends Disposable {
   snapshot(id: string): RunSnapshot | undefined;
   /** Fires with a run's id whenever its snapshot may have changed. */
   readonly onDidChange: Event<string>;
-  /** Ids of the runs that have not ended, the oldest first. */
+  /** Ids of the runs that were sent to the cluster with this session name, the oldest first. */
+  on(sessionName: string): readonly string[];
+  /** Ids of the runs that go on, as far as this window can tell, the oldest first. */
   active(): readonly string[];
   /**
    * Sends a run to a cluster and follows it.
@@ -62,6 +69,8 @@ export interface Runs extends Disposable {
   submit(run: NewRun, cluster: RunCluster): Promise<string>;
   /** Stops a run's job; resolves when Ray has taken the order. */
   cancel(id: string): Promise<void>;
+  /** Stops the runs on a cluster that is about to be stopped, and waits until their end is heard, for seconds at most. */
+  cancelOn(sessionName: string): Promise<void>;
   /** The driver's log as a person reads it. */
   log(id: string): string;
   /** Reads what is kept and follows what has not ended. */
@@ -77,8 +86,8 @@ export interface RunsOptions {
   readonly driverFolder: string;
   /** The client of the cluster with this session name, while it is up. */
   readonly clientFor: (sessionName: string) => RayClient | undefined;
-  /** Whether the cluster with this session name is certain to be gone. */
-  readonly isGone: (sessionName: string) => boolean;
+  /** Whether the clusters of earlier windows have been looked for: before that, one that is not there may yet be found. */
+  readonly isClusterKnown: () => boolean;
   readonly logError: (message: string) => void;
 }
 
@@ -143,17 +152,28 @@ export function createRuns(options: RunsOptions): Runs {
     return run.saving;
   }
 
+  /** A key that no run needs any more may have been left by a crash. */
+  async function sweepKeys(): Promise<void> {
+    const files = await readdir(keyFolder).catch(() => []);
+    for (const file of files) {
+      const run = runs.get(file);
+      if (!run || isOver(run)) {
+        await rm(join(keyFolder, file), { force: true });
+      }
+    }
+  }
+
   async function finish(run: Followed): Promise<void> {
     await rm(join(keyFolder, run.record.id), { force: true });
     await save(run);
   }
 
   async function follow(run: Followed): Promise<void> {
-    const { sessionName } = run.record.cluster;
+    const { sessionName, startedHere } = run.record.cluster;
     await followRun({
       submissionId: run.record.id,
       client: () => options.clientFor(sessionName),
-      isGone: () => options.isGone(sessionName),
+      fate: () => (!options.isClusterKnown() ? 'silent' : startedHere ? 'gone' : 'left'),
       onEvents: (events) => take(run, events),
       onLog: (log) => {
         run.log = log;
@@ -169,7 +189,7 @@ export function createRuns(options: RunsOptions): Runs {
   function followInBackground(run: Followed): void {
     follow(run).catch((error) => {
       options.logError(`Following the run ${run.record.id} ended: ${messageOf(error)}`);
-      take(run, [{ type: 'unheard', since: Date.now(), gone: false }]);
+      take(run, [{ type: 'unheard', since: Date.now(), fate: 'silent' }]);
     });
   }
 
@@ -191,7 +211,8 @@ export function createRuns(options: RunsOptions): Runs {
       return run && drawn(run);
     },
     onDidChange: changed.event,
-    active: () => [...runs.values()].filter((run) => !isOver(run)).map((run) => run.record.id),
+    on: (sessionName) => [...runs.values()].filter((run) => isOn(run, sessionName)).map((run) => run.record.id),
+    active: () => [...runs.values()].filter(goesOn).map((run) => run.record.id),
     async submit(chosen, cluster) {
       const id = newRunId();
       const own = typeof chosen.benchmark === 'string' ? undefined : chosen.benchmark;
@@ -213,7 +234,7 @@ export function createRuns(options: RunsOptions): Runs {
         id,
         benchmark: own?.name ?? request.benchmark,
         request,
-        cluster: { name: cluster.name, sessionName: cluster.sessionName },
+        cluster: { name: cluster.name, sessionName: cluster.sessionName, startedHere: cluster.startedHere },
         submittedAt: Date.now(),
         snapshot: null,
         log: null,
@@ -244,6 +265,29 @@ export function createRuns(options: RunsOptions): Runs {
       }
       await client.stopJob(id);
     },
+    async cancelOn(sessionName) {
+      const client = options.clientFor(sessionName);
+      const going = [...runs.values()].filter((run) => isOn(run, sessionName) && goesOn(run));
+      if (!client || going.length === 0) {
+        return;
+      }
+      const tooLate = AbortSignal.timeout(CANCEL_LIMIT_MS);
+      await Promise.allSettled(going.map((run) => client.stopJob(run.record.id, { signal: tooLate })));
+      await new Promise<void>((resolve) => {
+        const subscription = changed.event(() => settleWhenEnded());
+        const settle = (): void => {
+          subscription.dispose();
+          resolve();
+        };
+        const settleWhenEnded = (): void => {
+          if (!going.some(goesOn)) {
+            settle();
+          }
+        };
+        tooLate.addEventListener('abort', settle, { once: true });
+        settleWhenEnded();
+      });
+    },
     log: (id) => readableLog(runs.get(id)?.log ?? ''),
     async restore() {
       const records = await loadRunRecords(options.storageFolder, (file, reason) =>
@@ -255,6 +299,7 @@ export function createRuns(options: RunsOptions): Runs {
           followInBackground(run);
         }
       }
+      await sweepKeys();
     },
     async flush() {
       // A run that ended in an earlier window was saved then.
@@ -280,6 +325,15 @@ function drawn(run: Followed): RunSnapshot {
   }
   const { status, message, lastHeardAt } = run.state;
   return status === 'lost' ? { ...kept, status, message, lastHeardAt } : kept;
+}
+
+function isOn(run: Followed, sessionName: string): boolean {
+  return run.record.cluster.sessionName === sessionName;
+}
+
+/** Whether Ray has still to do with it, as far as is known. */
+function goesOn(run: Followed): boolean {
+  return !isOver(run) && drawn(run).status !== 'lost';
 }
 
 function isOver(run: Followed): boolean {

@@ -3,6 +3,8 @@ import type { Runs } from '../benchmark/runs';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { normaliseAddress } from '../ray/address';
+import { jobHasEnded } from '../ray/client';
+import { RayError } from '../ray/rayError';
 import { withProgress } from './register';
 
 /** Starts the local cluster, with its stages shown and a way to cancel. */
@@ -21,22 +23,56 @@ export async function startCluster(cluster: ClusterService): Promise<void> {
   });
 }
 
-/** Stops the cluster that was started here. Asks first when a run would be lost with it. */
+/** Stops the cluster that was started here. Asks first when a job would end with it. */
 export async function stopCluster(cluster: ClusterService, runs: Runs): Promise<void> {
-  const active = runs.active().length;
-  if (active > 0) {
-    const stop = 'Stop Ray';
-    const chosen = await vscode.window.showWarningMessage(
-      `${active === 1 ? 'A run is' : `${active} runs are`} going on this cluster. Stopping Ray cancels it; the answers that came are kept.`,
-      { modal: true },
-      stop,
-    );
-    if (chosen !== stop) {
+  const state = cluster.state();
+  const jobs = await jobsGoingOn(cluster);
+  if (jobs > 0) {
+    const what =
+      jobs === 1
+        ? 'A job runs on this cluster. Stopping Ray ends it'
+        : `${jobs} jobs run on this cluster. Stopping Ray ends them`;
+    if (!(await confirm(`${what}; the answers that came are kept.`, 'Stop Ray'))) {
       return;
     }
   }
   const options = { location: vscode.ProgressLocation.Notification, title: 'Stopping Ray' };
-  await vscode.window.withProgress(options, () => cluster.stop());
+  await vscode.window.withProgress(options, async () => {
+    if (state.kind === 'running') {
+      // First, and heard: else the runs of this window would only see their cluster vanish.
+      await runs.cancelOn(state.sessionName);
+    }
+    await cluster.stop();
+  });
+}
+
+/** Leaves a joined cluster, which goes on. Asks first when a run on it could not be watched any more. */
+export async function leaveCluster(cluster: ClusterService, runs: Runs): Promise<void> {
+  const state = cluster.state();
+  const active = runs.active();
+  const going = state.kind === 'running' ? runs.on(state.sessionName).filter((id) => active.includes(id)) : [];
+  const message =
+    'A run of this window goes on there. It is not stopped, and can be watched again after joining again.';
+  if (going.length === 0 || (await confirm(message, 'Leave cluster'))) {
+    await cluster.leave();
+  }
+}
+
+/** Of everybody, not only of this window: Ray knows. None when it does not answer, since then nothing can be lost. */
+async function jobsGoingOn(cluster: ClusterService): Promise<number> {
+  try {
+    const jobs = (await cluster.client()?.jobs()) ?? [];
+    return jobs.filter((job) => !jobHasEnded(job)).length;
+  } catch (error) {
+    if (error instanceof RayError) {
+      return 0;
+    }
+    throw error;
+  }
+}
+
+async function confirm(message: string, action: string): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(message, { modal: true }, action)) === action;
 }
 
 /**

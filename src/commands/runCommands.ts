@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 import type { Runs } from '../benchmark/runs';
 import { UserError } from '../common/userError';
 import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
+import { countOf, formatCount } from '../results-page/format';
+import { runTitle, statusSentence } from '../results-page/words';
 import type { RunLogs } from '../views/runLogs';
 
 /** The run a command is about: the one it was called for, else the latest. */
@@ -16,18 +18,35 @@ function runOf(runs: Runs, id: unknown): RunSnapshot {
   return run;
 }
 
-/** Cancels a run after a question: what is not answered then is never asked. */
+/** Cancels a run after a question: what is not answered then is never asked. Asks which when several go on. */
 export async function cancelRun(runs: Runs, id: unknown): Promise<void> {
-  const run = runOf(runs, id);
+  const run = runOf(runs, id ?? (await chooseActive(runs)));
   if (hasEnded(run.status)) {
     void vscode.window.showInformationMessage('The run has ended already.');
     return;
   }
   const cancel = 'Cancel run';
-  const message = `Cancel ${run.benchmark} after ${run.answered} of ${run.expected} answers? What came is kept in the output folder.`;
+  const progress = `${formatCount(run.answered)} of ${countOf(run.expected, 'answer')}`;
+  const message = `Cancel ${runTitle(run)} after ${progress}? What came is kept in the output folder.`;
   if ((await vscode.window.showWarningMessage(message, { modal: true }, cancel)) === cancel) {
     await runs.cancel(run.id);
   }
+}
+
+async function chooseActive(runs: Runs): Promise<string | undefined> {
+  const active = runs.active();
+  if (active.length < 2) {
+    return active[0];
+  }
+  const items = active.flatMap((id) => {
+    const run = runs.snapshot(id);
+    return run ? [{ id, label: runTitle(run), description: statusSentence(run) }] : [];
+  });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Which run' });
+  if (!picked) {
+    throw new vscode.CancellationError();
+  }
+  return picked.id;
 }
 
 export async function openRunLog(runs: Runs, logs: RunLogs, id: unknown): Promise<void> {

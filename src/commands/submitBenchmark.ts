@@ -82,6 +82,7 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
     return await runs.submit(run, {
       name: clusterName(state.origin, state.dashboardUrl),
       sessionName: state.sessionName,
+      startedHere: state.origin === 'started',
       client,
     });
   });

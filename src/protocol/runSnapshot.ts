@@ -61,6 +61,8 @@ export const runSnapshot = v.object({
   endedAt: v.nullable(v.number()),
   /** When the cluster last answered; null when it is answering now. */
   lastHeardAt: v.nullable(v.number()),
+  /** When the last answer came, by the clock of the machine that ran the shard; null before the first. */
+  lastAnswerAt: v.nullable(v.number()),
   repeats: count,
   problems: count,
   answered: count,

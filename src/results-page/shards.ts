@@ -1,6 +1,6 @@
 import { repeat } from 'lit/directives/repeat.js';
 import { html, nothing, svg, type TemplateResult } from 'lit/html.js';
-import type { RunSnapshot, RunStatus, ShardSnapshot } from '../protocol/runSnapshot';
+import { hasEnded, type RunSnapshot, type RunStatus, type ShardSnapshot } from '../protocol/runSnapshot';
 import { countOf, formatCount, formatLatency, formatScore, NONE } from './format';
 import { shardScore } from './headline';
 import { icon } from './icon';
@@ -13,7 +13,7 @@ export function shards(run: RunSnapshot): TemplateResult {
       <h2 id="shards-title">Shards</h2>
       ${
         run.shards.length === 0
-          ? html`<p class="dim">The shards show here as soon as the driver has loaded the benchmark.</p>`
+          ? html`<p class="dim">${hasEnded(run.status) ? 'The run ended before its shards were known.' : 'The shards show here as soon as the driver has loaded the benchmark.'}</p>`
           : shardTable(run)
       }
     </section>

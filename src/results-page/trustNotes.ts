@@ -5,6 +5,9 @@ import { countOf, formatAgo, formatList, formatScore } from './format';
 import { headline, meanWithoutErrors } from './headline';
 import { failedShards, shardNumber, type Tone } from './words';
 
+/** Longer than a slow answer takes, in ms. */
+const SILENCE_MS = 60_000;
+
 /** One thing to know before believing a score. */
 export interface TrustNote {
   readonly tone: Tone;
@@ -22,7 +25,7 @@ export function trustNotes(run: RunSnapshot, now: number): TrustNote[] {
     ...howItEnded(run, now),
     ...endpointErrors(run),
     ...lostToFailedShards(run),
-    ...stillMissing(run),
+    ...stillMissing(run, now),
     ...oddAnswers(run),
   ];
   // A partial run says why, even where the numbers do not.
@@ -87,7 +90,7 @@ function lostToFailedShards(run: RunSnapshot): TrustNote[] {
 }
 
 /** The answers of shards that did not fail: still to come while the run is going, missing when it has ended. */
-function stillMissing(run: RunSnapshot): TrustNote[] {
+function stillMissing(run: RunSnapshot, now: number): TrustNote[] {
   const going = !hasEnded(run.status) && run.status !== 'lost';
   if (run.answered === 0) {
     return going ? [{ tone: 'quiet', text: 'No answer yet.' }] : [];
@@ -98,12 +101,21 @@ function stillMissing(run: RunSnapshot): TrustNote[] {
   }
   return missing > 0
     ? [
+        ...silence(run, now),
         {
           tone: 'quiet',
           text: `Partial: ${countOf(missing, 'answer')} still to come. Early answers are not a fair sample, because quick and short ones finish first.`,
         },
       ]
     : [{ tone: 'quiet', text: "Not merged yet: the score is ours until the evaluator's own arrives." }];
+}
+
+/** A run whose endpoint takes questions and never answers looks healthy for minutes: the evaluator waits two for each. */
+function silence(run: RunSnapshot, now: number): TrustNote[] {
+  const since = run.lastAnswerAt === null ? 0 : now - run.lastAnswerAt;
+  return since > SILENCE_MS
+    ? [{ tone: 'warning', text: `The last answer came ${formatAgo(since)}. The endpoint may hang or be overloaded.` }]
+    : [];
 }
 
 function missingIn(shards: readonly ShardSnapshot[]): number {

@@ -53,14 +53,16 @@ function children(cluster: ClusterService, runs: RunSource, entry: Entry | undef
       if (state.kind !== 'running') {
         return [];
       }
-      return runs.all().length > 0 ? [{ kind: 'nodes' }, { kind: 'runs' }] : [{ kind: 'nodes' }];
+      return runs.on(state.sessionName).length > 0 ? [{ kind: 'nodes' }, { kind: 'runs' }] : [{ kind: 'nodes' }];
     case 'nodes':
       return state.kind === 'running' ? state.nodes.map((node) => ({ kind: 'node', node })) : [];
     case 'runs':
-      return runs
-        .all()
-        .toReversed()
-        .map((id) => ({ kind: 'run', id }));
+      return state.kind === 'running'
+        ? runs
+            .on(state.sessionName)
+            .toReversed()
+            .map((id) => ({ kind: 'run', id }))
+        : [];
     default:
       return [];
   }
@@ -84,13 +86,18 @@ function treeItem(cluster: ClusterService, runs: RunSource, entry: Entry): vscod
     case 'run': {
       const run = runs.snapshot(entry.id);
       const item = new vscode.TreeItem(run?.benchmark ?? entry.id, None);
-      item.description = run ? `${run.modelId}, ${statusWords(run).toLowerCase()}` : '';
+      item.description = run ? `${run.modelId}, ${statusWords(run).toLowerCase()}, ${clockTime(run.submittedAt)}` : '';
       item.tooltip = entry.id;
       item.iconPath = new vscode.ThemeIcon('graph');
       item.command = { command: 'shardboard.showResults', title: 'Show results', arguments: [entry.id] };
       return item;
     }
   }
+}
+
+/** The time of day: what tells apart runs of the same benchmark. */
+function clockTime(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { timeStyle: 'short' });
 }
 
 function clusterItem(cluster: ClusterService): vscode.TreeItem {

@@ -15,6 +15,8 @@ const keptState = v.object({ runId: v.string() });
 export interface ResultsPanels extends vscode.Disposable {
   /** Opens the panel of a run, or brings it to the front. */
   show(runId: string): void;
+  /** The run of the panel that has the focus, if one has. */
+  active(): string | undefined;
 }
 
 /** Opens results panels, and restores those that were open before a window reload. */
@@ -78,6 +80,7 @@ export function registerResultsPanels(
         attach(vscode.window.createWebviewPanel(VIEW_TYPE, 'Results', vscode.ViewColumn.Active), runId);
       }
     },
+    active: () => [...panels].find(([, panel]) => panel.active)?.[0],
     dispose: () => disposables.dispose(),
   };
 }

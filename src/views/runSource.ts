@@ -5,6 +5,8 @@ import type { RunSnapshot } from '../protocol/runSnapshot';
 export interface RunSource {
   /** Ids of all runs, the oldest first. */
   all(): readonly string[];
+  /** Ids of the runs that were sent to the cluster with this session name, the oldest first. */
+  on(sessionName: string): readonly string[];
   /** The run that was submitted last. */
   latest(): string | undefined;
   snapshot(id: string): RunSnapshot | undefined;

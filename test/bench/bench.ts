@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     storageFolder: join(folder, 'runs'),
     driverFolder,
     clientFor: () => cluster.client(),
-    isGone: () => false,
+    isClusterKnown: () => true,
     logError: (message) => console.error(message),
   });
   try {
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
           requestsInFlight,
           resultsFolder: join(folder, 'results'),
         },
-        { name: 'bench', sessionName: state.sessionName, client },
+        { name: 'bench', sessionName: state.sessionName, startedHere: true, client },
       );
       const status = await new Promise<string>((resolve) => {
         const look = (): void => {

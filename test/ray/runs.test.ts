@@ -30,7 +30,7 @@ describe('runs on a real cluster', () => {
       storageFolder: join(folder, 'runs'),
       driverFolder: join(process.cwd(), 'driver'),
       clientFor: () => cluster.client(),
-      isGone: () => cluster.state().kind === 'none',
+      isClusterKnown: () => true,
       logError: (message) => console.error(message),
     });
     await cluster.start();
@@ -64,7 +64,7 @@ describe('runs on a real cluster', () => {
       resultsFolder: join(folder, 'results'),
       ...choices,
     };
-    return await runs.submit(run, { name: 'local cluster', sessionName: state.sessionName, client });
+    return await runs.submit(run, { name: 'local cluster', sessionName: state.sessionName, startedHere: true, client });
   };
 
   const until = (id: string, isSo: (run: RunSnapshot) => boolean): Promise<RunSnapshot> =>

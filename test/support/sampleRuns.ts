@@ -47,6 +47,7 @@ export function sampleRun(shards: readonly ShardSnapshot[], change: Partial<RunS
     submittedAt: SAMPLE_NOW - 42_000,
     endedAt: null,
     lastHeardAt: null,
+    lastAnswerAt: answered === 0 ? null : SAMPLE_NOW,
     repeats: REPEATS,
     problems: PROBLEMS,
     answered,

@@ -13,6 +13,13 @@ const notesOf = (run: RunSnapshot): string =>
     .map((note) => note.text)
     .join('\n');
 
+test('a run that has had no answer for long says so', () => {
+  const silent = { ...sampleRuns.running, lastAnswerAt: SAMPLE_NOW - 150_000 };
+  assert.match(notesOf(silent), /The last answer came 2.min ago/);
+  assert.doesNotMatch(notesOf({ ...silent, lastAnswerAt: SAMPLE_NOW - 5_000 }), /The last answer came/);
+  assert.doesNotMatch(notesOf({ ...silent, status: 'stopped' }), /The last answer came/);
+});
+
 test('while a run goes on its score is the mean of the answers so far', () => {
   const score = headline(running);
   assert.ok(score);

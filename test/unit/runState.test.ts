@@ -160,13 +160,16 @@ describe('the fold of a run', () => {
   });
 
   it('changes only when it was last heard while the cluster does not answer', () => {
-    const run = draw(job('RUNNING'), start, { type: 'unheard', since: 5000, gone: false });
+    const run = draw(job('RUNNING'), start, { type: 'unheard', since: 5000, fate: 'silent' });
     assert.deepEqual([run.status, run.lastHeardAt], ['running', 5000]);
-    assert.equal(draw(job('RUNNING'), { type: 'unheard', since: 5000, gone: false }, job('RUNNING')).lastHeardAt, null);
+    assert.equal(
+      draw(job('RUNNING'), { type: 'unheard', since: 5000, fate: 'silent' }, job('RUNNING')).lastHeardAt,
+      null,
+    );
   });
 
   it('is lost when the cluster is gone, says where the answers are, and comes back with the cluster', () => {
-    const gone: RunEvent = { type: 'unheard', since: 5000, gone: true };
+    const gone: RunEvent = { type: 'unheard', since: 5000, fate: 'gone' };
     const run = draw(job('RUNNING'), start, gone);
     assert.equal(run.status, 'lost');
     assert.match(run.message ?? '', /\/results\/run-1/);
@@ -174,8 +177,22 @@ describe('the fold of a run', () => {
     assert.deepEqual([back.status, back.message], ['running', null]);
   });
 
+  it('says that a cluster was left, and not that it is gone', () => {
+    const run = draw(job('RUNNING'), start, { type: 'unheard', since: 5000, fate: 'left' });
+    assert.equal(run.status, 'lost');
+    assert.match(run.message ?? '', /Join it again/);
+  });
+
+  it('knows when the last answer came', () => {
+    assert.equal(draw(start).lastAnswerAt, null);
+    assert.equal(
+      draw(start, { ...at, t: 7, type: 'answers', shard: 0, attempt: 0, answers: [answer(0, 0, 1)] }).lastAnswerAt,
+      7000,
+    );
+  });
+
   it('does not lose a run that has ended', () => {
-    const run = draw(start, end('complete'), job('SUCCEEDED'), { type: 'unheard', since: 1, gone: true });
+    const run = draw(start, end('complete'), job('SUCCEEDED'), { type: 'unheard', since: 1, fate: 'gone' });
     assert.equal(run.status, 'complete');
   });
 

@@ -39,6 +39,7 @@ describe('the runs', () => {
   let runs: Runs;
   let isUp: boolean;
   let isGone: boolean;
+  let startedHere: boolean;
   let errors: string[];
 
   const open = (): Runs =>
@@ -46,7 +47,7 @@ describe('the runs', () => {
       storageFolder: join(folder, 'runs'),
       driverFolder: join(folder, 'driver'),
       clientFor: (session) => (isUp && session === 'session_1' ? ray.client : undefined),
-      isGone: () => isGone,
+      isClusterKnown: () => isGone,
       logError: (message) => errors.push(message),
     });
 
@@ -62,7 +63,13 @@ describe('the runs', () => {
     resultsFolder: join(folder, 'results'),
   });
   const submit = (): Promise<string> =>
-    runs.submit(chosen(), { name: 'local cluster', sessionName: 'session_1', client: ray.client });
+    runs.submit(chosen(), { name: 'local cluster', sessionName: 'session_1', startedHere, client: ray.client });
+
+  const noKeyIsLeft = async (): Promise<void> => {
+    while ((await readdir(join(folder, 'runs', 'keys'))).length > 0) {
+      await new Promise(setImmediate);
+    }
+  };
 
   const until = async (id: string, isSo: (run: RunSnapshot) => boolean): Promise<RunSnapshot> =>
     await new Promise((resolve) => {
@@ -84,6 +91,7 @@ describe('the runs', () => {
     ray = createFakeRay();
     isUp = true;
     isGone = false;
+    startedHere = true;
     errors = [];
     runs = open();
   });
@@ -115,9 +123,7 @@ describe('the runs', () => {
     assert.deepEqual(JSON.parse(strFromU8(request ?? new Uint8Array())).key, { source: 'file', path: keyFile });
     ray.set(id, { status: 'SUCCEEDED', log: START + END });
     await until(id, (run) => run.status === 'complete');
-    while ((await readdir(join(folder, 'runs', 'keys'))).length > 0) {
-      await new Promise(setImmediate);
-    }
+    await noKeyIsLeft();
   });
 
   it('puts the key nowhere but in that file', async () => {
@@ -177,6 +183,44 @@ describe('the runs', () => {
     isGone = true;
     const lost = await until(id, (run) => run.status === 'lost');
     assert.equal(lost.answered, 1);
+    assert.deepEqual(runs.active(), []);
+    await noKeyIsLeft();
+  });
+
+  it('follows a run on again when the cluster that was left is joined again, and keeps its key until then', async () => {
+    startedHere = false;
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    isUp = false;
+    isGone = true;
+    const left = await until(id, (run) => run.status === 'lost');
+    assert.match(left.message ?? '', /Join it again/);
+    assert.deepEqual(await readdir(join(folder, 'runs', 'keys')), [id]);
+    isUp = true;
+    ray.set(id, { status: 'SUCCEEDED', log: START + HALF + END });
+    await until(id, (run) => run.status === 'complete');
+    await noKeyIsLeft();
+  });
+
+  it('removes a key that no run needs any more', async () => {
+    runs.dispose();
+    await mkdir(join(folder, 'runs', 'keys'), { recursive: true });
+    await writeFile(join(folder, 'runs', 'keys', 'shardboard-forgotten'), 'sk-CANARY');
+    runs = open();
+    await runs.restore();
+    await noKeyIsLeft();
+  });
+
+  it('cancels the runs of a cluster that is to be stopped, and waits for their end', async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF });
+    await until(id, (run) => run.answered === 1);
+    await runs.cancelOn('session_2');
+    assert.deepEqual(ray.stopped, []);
+    await runs.cancelOn('session_1');
+    assert.deepEqual(ray.stopped, [id]);
+    assert.equal(runs.snapshot(id)?.status, 'stopped');
   });
 
   it('shows and keeps what was last seen when the cluster is gone after a reload', async () => {

@@ -19,6 +19,7 @@ const quietSettings: Settings = {
   'extensions.ignoreRecommendations': true,
   'git.autofetch': false,
   'git.openRepositoryInParentFolders': 'never',
+  'remote.autoForwardPorts': false,
   'telemetry.telemetryLevel': 'off',
   'terminal.integrated.enablePersistentSessions': false,
   'update.mode': 'none',
