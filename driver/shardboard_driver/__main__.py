@@ -1,102 +1,44 @@
 """
-The entry of the driver: what can fail before Ray and the evaluator are there, and the last word however the run ends.
+The way in: says so when this Python cannot run the driver, which otherwise would end in a SyntaxError without a word.
 
-The imports below stand in the order in which they are of use: the endpoint is asked while Ray is imported, and the
-cluster starts its workers while the evaluator is.
+This file and `__init__.py` must be readable to every Python from 3.6 on, and nothing else of the package may be
+imported before the version is known.
 """
 
-import os
-import signal
+import json
 import sys
-import traceback
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from importlib.util import find_spec
-from pathlib import Path
-from typing import NoReturn
+import time
 
-from . import events
-from .endpoint_check import check_endpoint
-from .failure import RunFailure, last_line
-from .key import read_key
-from .output import prepare_folder
-from .request import parse_request
-from .tally import Tally
-
-BAD_REQUEST, FAILED, ENDPOINT_FAILED, STOPPED = 2, 4, 5, 143
-EXIT_CODES = {"request": BAD_REQUEST, "endpoint": ENDPOINT_FAILED}
+FAILED = 4
 
 
-def main(request_file: str) -> int:
-    """Runs what the file asks for; gives the exit code when the last event has been told."""
-    tally: Tally | None = None
-    try:
-        request = parse_request(Path(request_file).read_text(encoding="utf-8"))
-        tally = Tally(request)
-        _end_when_stopped(tally)
-        prepare_folder(request.output_folder)
-        check = partial(check_endpoint, request.model_url, request.model_id, read_key(request.key))
-        first_check: Future[None] = ThreadPoolExecutor(1).submit(check)
-        return _run_on_ray(tally, first_check, check)
-    except RunFailure as failure:
-        outcome = failure
-    except Exception as error:
-        # For the log. The person gets one sentence.
-        traceback.print_exc()
-        outcome = RunFailure("internal", f"The driver failed: {last_line(error)}. Its log has more.")
-    if tally:
-        tally.end("failed", outcome.message, outcome.reason)
-    else:
-        events.end("failed", outcome.message, reason=outcome.reason)
-    return EXIT_CODES.get(outcome.reason, FAILED)
-
-
-def _run_on_ray(tally: Tally, first_check: Future[None], check: Callable[[], None]) -> int:
-    events.stage("connecting")
-    try:
-        if tally.request.repeats > 1 and not find_spec("scipy"):
-            # The evaluator would find out when every answer has been paid for.
-            raise ImportError("No module named 'scipy'")
-        from .cluster import connect, warm_up
-
-        connect()
-        # Ray has set a handler of its own.
-        _end_when_stopped(tally)
-        workers = warm_up(tally.request.shards)
-        from .run import execute
-    except ImportError as error:
-        raise RunFailure(
-            "environment",
-            f"The Python of the cluster cannot run the benchmark: {last_line(error)}. "
-            "Install nemo-evaluator[ray,stats] in it.",
-        ) from error
-    code = execute(tally, first_check, check)
-    del workers
-    return code
-
-
-def _end_when_stopped(tally: Tally) -> None:
-    """A stopped job gets SIGTERM, and three seconds later SIGKILL."""
-
-    def stop(_signal: int, _frame: object) -> NoReturn:
-        kept = (
-            f"{tally.answered():,} of {tally.expected:,} answers are kept." if tally.expected else "Nothing was asked."
-        )
-        tally.end("stopped", f"The run was stopped. {kept}")
-        _leave(STOPPED)
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-
-
-def _leave(code: int) -> NoReturn:
-    # Not sys.exit: Ray's farewell takes more than half a second, and every fact has been told.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+# The quotes keep an old Python from looking into the annotations.
+def refusal(version: "tuple[int, int, int]") -> "str | None":
+    """The last event, as `events.end` writes it, when the driver cannot run on this version."""
+    if (3, 12) <= version < (3, 14):
+        return None
+    found = ".".join(str(number) for number in version)
+    event = {
+        "v": 1,
+        "t": round(time.time(), 3),
+        "type": "end",
+        "outcome": "failed",
+        "reason": "environment",
+        "message": f"The cluster's `python` is {found}, and the benchmark needs 3.12 or 3.13. "
+        "Start the cluster from an environment that has it.",
+        "answered": 0,
+        "expected": 0,
+        "endpointErrors": 0,
+        "missingShards": [],
+    }
+    return "@shardboard " + json.dumps(event, separators=(",", ":"))
 
 
 if __name__ == "__main__":
-    sys.stdout = events.WholeLines(sys.stdout.fileno())
-    _leave(main(sys.argv[1]))
+    refused = refusal(sys.version_info[:3])
+    if refused:
+        print(refused, flush=True)
+        sys.exit(FAILED)
+    from .entry import run
+
+    run(sys.argv[1])

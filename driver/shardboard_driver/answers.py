@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from .failure import RunFailure
+from .failure import RunFailure, disk_trouble
 from .rows import AnswerKey, Row, key_of, outcome_of, to_line
 
 type Fingerprint = dict[str, str | int | None]
@@ -78,9 +78,7 @@ class AnswerLog:
             while data:
                 data = data[self._file.write(data) :]
         except OSError as error:
-            raise RunFailure(
-                "disk", f"Answers cannot be kept in {self._folder}: {error.strerror}. Make room and run again."
-            ) from error
+            raise RunFailure("disk", disk_trouble(f"Answers cannot be kept in {self._folder}", error)) from error
         self._unsynced = True
 
     def sync(self) -> None:
@@ -115,12 +113,18 @@ def refuse_another_run(path: Path, fingerprint: Fingerprint) -> None:
 
 def count_answers(output_folder: Path, shard: int) -> int:
     """How many answers of a shard are on disk, whatever became of the shard."""
-    path = shard_folder(output_folder, shard) / FILE
-    if not path.exists():
+    try:
+        with (shard_folder(output_folder, shard) / FILE).open("rb") as file:
+            lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        # The last word of a run needs this number, whatever became of the folder.
         return 0
-    with path.open("rb") as file:
-        lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
     return max(0, lines - 1)
+
+
+def has_log(output_folder: Path, shard: int) -> bool:
+    """Whether the answers of a shard, as many as there are, can be read from the disk."""
+    return os.access(shard_folder(output_folder, shard) / FILE, os.R_OK)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

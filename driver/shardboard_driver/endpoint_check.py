@@ -13,6 +13,7 @@ import time
 from urllib.parse import urlsplit
 
 from .failure import RunFailure, last_line
+from .redaction import redact
 
 TIMEOUT_S = 60.0
 """A model that is loaded at its first question takes its time."""
@@ -111,7 +112,7 @@ def _judge(model_url: str, model_id: str, key: str | None, status: int, said: st
         case _:
             what, next_step = f"refused the question (HTTP {status})", "Check the model's name and the address"
     # A server that refuses a key may quote it.
-    detail = "" if status in (200, 401, 403) else _server_message(said, key)
+    detail = "" if status in (200, 401, 403) else _server_message(said)
     raise RunFailure("endpoint", f"The endpoint {model_url} {what}{detail}. {NOT_ASKED} {next_step} and try again.")
 
 
@@ -123,7 +124,7 @@ def _is_completion(said: str) -> bool:
     return isinstance(raw, dict) and isinstance(raw.get("choices"), list) and len(raw["choices"]) > 0
 
 
-def _server_message(said: str, key: str | None) -> str:
+def _server_message(said: str) -> str:
     try:
         raw = json.loads(said)
     except ValueError:
@@ -132,5 +133,5 @@ def _server_message(said: str, key: str | None) -> str:
     message = error.get("message") if isinstance(error, dict) else error
     if not isinstance(message, str) or not message.strip():
         return ""
-    plain = " ".join(message.split())[:200].rstrip(".")
-    return f": {plain.replace(key, '…') if key else plain}"
+    plain = " ".join(redact(message).split())[:200].rstrip(".")
+    return f": {plain}"

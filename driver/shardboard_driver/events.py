@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from .failure import Reason
+from .redaction import redact
 
 MARKER = "@shardboard "
 VERSION = 1
@@ -43,7 +44,8 @@ def start(
 
 
 def shard(index: int, attempt: int, state: ShardState, message: str | None = None) -> None:
-    _emit("shard", shard=index, attempt=attempt, state=state, **({} if message is None else {"message": message}))
+    why = {} if message is None else {"message": redact(message)}
+    _emit("shard", shard=index, attempt=attempt, state=state, **why)
 
 
 def answers(index: int, attempt: int, new: Sequence[CompactAnswer]) -> None:
@@ -73,7 +75,7 @@ def end(
         "end",
         outcome=outcome,
         **({} if reason is None else {"reason": reason}),
-        message=message,
+        message=redact(message),
         answered=answered,
         expected=expected,
         endpointErrors=endpoint_errors,

@@ -1,15 +1,17 @@
 """Gets the model's key from where the request says it is. A key is never printed, not even in an error."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from .failure import RunFailure
+from .redaction import hide
 from .request import KeySource
 
 
 def read_key(source: KeySource) -> str | None:
     """
-    The key, or None when the model needs none.
+    The key, or None when the model needs none. What this process prints does not hold it from now on.
 
     :raises RunFailure: reason `request`, when it is not there or cannot be a key.
     """
@@ -34,4 +36,12 @@ def read_key(source: KeySource) -> str | None:
     if not (key.isascii() and key.isprintable()):
         # An HTTP library would refuse it with an error that quotes the whole key.
         raise RunFailure("request", f"What is in {where} cannot be a key: it has characters that no header may hold.")
+    hide(key)
     return key
+
+
+def remove_key_file(source: KeySource) -> None:
+    """Removes the file of the key, if it is in one. Only at the very end: every attempt of a shard reads it again."""
+    if source.source == "file":
+        with suppress(OSError):
+            Path(source.place).unlink()

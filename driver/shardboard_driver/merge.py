@@ -75,7 +75,8 @@ def _work_folder(folder: Path) -> Iterator[Path]:
     """A folder that is empty now and gone afterwards; on the same disk, so that files move out of it at once."""
     work = folder / ".merge"
     shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
+    # Somebody may have removed the output folder in the middle of the run. The answers are in memory.
+    work.mkdir(parents=True)
     try:
         yield work
     finally:

@@ -19,6 +19,7 @@ from nemo_evaluator.solvers import Solver, SolveResult
 
 from .events import Outcome
 from .failure import last_line
+from .redaction import redact
 from .rows import OURS, Row
 
 logger = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ async def _solve(question: Question, solver: Solver, breaker: CircuitBreaker, pa
             solved = await solver.solve(question.seed)
         # Beside the client's InfraError: a completion so malformed that the client trips over it.
         except Exception as error:
-            said = str(error) if isinstance(error, InfraError) else last_line(error)
+            said = redact(str(error)) if isinstance(error, InfraError) else last_line(error)
             last = count == tries
             if last or not _is_busy(error):
                 breaker.failed(said)
@@ -176,7 +177,7 @@ async def _score(question: Question, answer: Answer, response: str, environment:
             if not math.isfinite(verified.reward):
                 raise ValueError(f"the reward is {verified.reward}")
         except GracefulError as error:
-            details = {"error": str(error), "error_category": "graceful", "method": "graceful_error"}
+            details = {"error": redact(str(error)), "error_category": "graceful", "method": "graceful_error"}
             return VerifyResult(reward=0.0, scoring_details=details)
         # The model's answer is good and paid for, so only the scoring is tried again.
         except Exception as error:

@@ -16,7 +16,7 @@ class KeySource:
 
     source: Literal["none", "file", "environment"]
     place: str = ""
-    """A path for `file`, the name of a variable for `environment`."""
+    """A path for `file`, which is made for this run and goes with it; the name of a variable for `environment`."""
 
 
 @dataclass(frozen=True)

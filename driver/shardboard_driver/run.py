@@ -12,7 +12,7 @@ import ray
 
 from . import events
 from .benchmark import open_benchmark
-from .failure import Reason, RunFailure
+from .failure import Reason, RunFailure, disk_trouble
 from .merge import merge, prepare_merge
 from .output import refuse_other_results
 from .plan import Plan, make_plan
@@ -52,12 +52,7 @@ def execute(tally: Tally, first_check: Future[None], check_endpoint: Callable[[]
     try:
         merged = merge(tally.request, plan, rows, sorted(missing), seconds)
     except OSError as error:
-        folder = tally.request.output_folder
-        raise RunFailure(
-            "disk",
-            f"The results cannot be written to {folder}: {error.strerror}. The answers are kept there. "
-            "Make room and run again.",
-        ) from error
+        raise _unwritten(tally, error) from error
     events.merged(complete=not missing, scores=merged.scores, categories=merged.categories, bundle=str(merged.path))
     return _tell_end(tally, missing)
 
@@ -113,12 +108,19 @@ def _refuse_without_score(tally: Tally, missing: dict[int, Missing]) -> None:
             "Check the model's server and run again.",
         )
     worst = _worst(missing)
-    what = "The endpoint failed" if worst.kind == "endpoint" else "No shard finished"
-    kept = " The answers that came until then are kept." if tally.answered() > 0 else ""
-    raise RunFailure(REASONS[worst.kind], f"{what}. {_sentence(worst.message)}{kept}")
+    what = "" if worst.kind == "endpoint" else "No shard finished. "
+    kept = " The answers that came until then are kept." if tally.kept() > 0 else ""
+    raise RunFailure(REASONS[worst.kind], f"{what}{_told(worst)}{kept}")
+
+
+def _unwritten(tally: Tally, error: OSError) -> RunFailure:
+    what = f"The results cannot be written to {tally.request.output_folder}"
+    kept = " The answers are kept there." if tally.kept() > 0 else ""
+    return RunFailure("disk", f"{disk_trouble(what, error)}{kept}")
 
 
 def _worst(missing: dict[int, Missing]) -> Missing:
+    # Of several of a kind the first: it is the one that the others were given up for.
     return min(missing.values(), key=lambda shard: list(REASONS).index(shard.kind))
 
 
@@ -134,12 +136,15 @@ def _tell_end(tally: Tally, missing: dict[int, Missing]) -> int:
         reason = REASONS[worst.kind]
         names = ", ".join(str(shard + 1) for shard in sorted(missing))
         count = f"{len(missing)} shards are" if len(missing) > 1 else "1 shard is"
-        said.append(f"{count} missing ({names}), and the score is of the others only. {_sentence(worst.message)}")
+        said.append(f"{count} missing ({names}), and the score is of the others only. {_told(worst)}")
     if errors:
         said.append(f"{errors:,} of {tally.expected:,} answers failed at the endpoint and count as 0 in the score.")
     tally.end("partial", " ".join(said), reason, missing)
     return PARTIAL
 
 
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+def _told(missing: Missing) -> str:
+    """Why a shard is missing, in whole sentences."""
+    text = missing.message if missing.message.endswith((".", "!", "?")) else f"{missing.message}."
+    # The shard itself could not say it: it may have been tried again.
+    return f"{text} Check the model's server and run again." if missing.kind == "endpoint" else text

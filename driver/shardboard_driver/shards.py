@@ -17,15 +17,25 @@ from .shard import ShardAnswers, ShardStopped, ShardWork, run_shard
 ATTEMPTS = 3
 """In all. A later one goes on from the answers that are on disk."""
 
+GIVEN_UP_BECAUSE = {
+    "endpoint": "another shard found the endpoint failing",
+    "disk": "another shard could not keep its answers",
+    "judge": "another shard found that the score needs a judge model",
+}
+"""Why a shard is ended for another's sake. Its own it would not be: perhaps it has not asked anything yet."""
+
 WAIT_S = 0.2
 """A signal is only seen between two waits."""
+
+
+type MissingKind = Literal["endpoint", "disk", "scorer", "judge", "lost"]
 
 
 @dataclass(frozen=True)
 class Missing:
     """Why a shard has no result."""
 
-    kind: Literal["endpoint", "disk", "scorer", "judge", "lost"]
+    kind: MissingKind
     message: str
 
 
@@ -56,7 +66,7 @@ def run_shards(
             events.shard(shard, attempt, "failed", result.message)
             if _is_hopeless(result, endpoint_lives):
                 missing[shard] = result
-                missing |= _give_up(running, result)
+                missing |= _give_up(running, result.kind)
             elif result.kind == "scorer" or attempt + 1 == ATTEMPTS:
                 # The scorer was tried twice on the same answer already.
                 missing[shard] = result
@@ -108,8 +118,9 @@ def _is_hopeless(result: Missing, endpoint_lives: Callable[[], bool]) -> bool:
 
 
 def _give_up(
-    running: dict[ray.ObjectRef[ShardAnswers | ShardStopped], tuple[int, int]], why: Missing
+    running: dict[ray.ObjectRef[ShardAnswers | ShardStopped], tuple[int, int]], kind: MissingKind
 ) -> dict[int, Missing]:
+    why = Missing(kind, f"Given up because {GIVEN_UP_BECAUSE[kind]}.")
     given_up: dict[int, Missing] = {}
     for ref, (shard, attempt) in running.items():
         ray.cancel(ref, force=True)

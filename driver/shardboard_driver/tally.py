@@ -1,11 +1,11 @@
 """What is known of a run at any moment. The last event is written from it, whenever that comes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import events
-from .answers import count_answers
+from .answers import count_answers, has_log
 from .failure import Reason
 from .request import RunRequest
 from .rows import Row, outcome_of
@@ -23,10 +23,17 @@ class Tally:
 
     def answered(self) -> int:
         """Answers that are there, those of unfinished shards too."""
+        return self._count(range(self.request.shards))
+
+    def kept(self) -> int:
+        """Answers that are on disk: none of them when the folder was removed in the middle of the run."""
+        folder = Path(self.request.output_folder)
+        return self._count(shard for shard in range(self.request.shards) if has_log(folder, shard))
+
+    def _count(self, shards: Iterable[int]) -> int:
         if self.expected == 0:
             return 0
         folder = Path(self.request.output_folder)
-        shards = range(self.request.shards)
         counts = [len(self.done[i]) if i in self.done else count_answers(folder, i) for i in shards]
         # An answer that failed and was asked again is on disk twice.
         return min(sum(counts), self.expected)

@@ -16,6 +16,8 @@ class Reply:
 
     status: int
     body: object
+    reason: str | None = None
+    """The words behind the status, when not the usual ones."""
 
 
 def completion(text: str | None, finish_reason: str = "stop") -> Reply:
@@ -65,7 +67,7 @@ def serve(behaviour: Behaviour) -> Iterator[ModelServer]:
             reply = model.behaviour(prompt, times)
             text = isinstance(reply.body, str)
             data = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
-            self.send_response(reply.status)
+            self.send_response(reply.status, reply.reason)
             self.send_header("Content-Type", "text/html" if text else "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

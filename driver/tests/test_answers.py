@@ -80,6 +80,7 @@ def test_an_answer_that_cannot_be_kept_ends_the_shard(tmp_path: Path, monkeypatc
             log.append(row(1))
         assert log.rows == {}
     assert caught.value.reason == "disk"
+    assert "Make room" in caught.value.message
 
 
 def test_counts_the_answers_on_disk(tmp_path: Path) -> None:
@@ -88,3 +89,8 @@ def test_counts_the_answers_on_disk(tmp_path: Path) -> None:
         assert count_answers(tmp_path, 0) == 0
         log.append(row(1))
         assert count_answers(tmp_path, 0) == 1
+
+
+def test_a_log_that_cannot_be_read_has_no_answers(tmp_path: Path) -> None:
+    (shard_folder(tmp_path, 0) / FILE).mkdir(parents=True)
+    assert count_answers(tmp_path, 0) == 0

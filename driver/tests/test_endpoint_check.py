@@ -7,6 +7,7 @@ import pytest
 from shardboard_driver import endpoint_check
 from shardboard_driver.endpoint_check import check_endpoint
 from shardboard_driver.failure import RunFailure
+from shardboard_driver.redaction import hide
 
 from .model_server import Behaviour, Reply, completion, dead_endpoint, serve
 
@@ -25,6 +26,11 @@ def failure(behaviour: Behaviour, key: str | None = KEY) -> str:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint_check, "PAUSES_S", (0.0, 0.0))
+
+
+@pytest.fixture(autouse=True)
+def read_key() -> None:
+    hide(KEY)
 
 
 @pytest.mark.parametrize("path", ["", "/", "/chat/completions"])
@@ -79,6 +85,11 @@ def test_a_model_that_refuses_max_tokens_is_asked_as_the_benchmark_will() -> Non
     with serve(lambda _prompt, times: completion("ready") if times else Reply(400, {"error": "max_tokens"})) as model:
         check_endpoint(model.url, "test", KEY)
         assert "max_tokens" not in model.requests[1]
+
+
+def test_a_key_that_the_server_says_is_not_told_in_part_either() -> None:
+    reply = Reply(400, {"error": {"message": "x" * 195 + KEY}})
+    assert "sk-" not in failure(lambda _prompt, _times: reply)
 
 
 def test_a_refused_question_says_why() -> None:

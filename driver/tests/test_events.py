@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from shardboard_driver import events
+from shardboard_driver.redaction import hide
+
+from .support import events_in
 
 LINES = Path(__file__).parent / "event_lines.txt"
 
@@ -49,6 +52,13 @@ def test_many_answers_become_several_lines(capsys: pytest.CaptureFixture[str]) -
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.count('"ok"') for line in lines) == 200
     assert max(len(line) for line in lines) < 4096
+
+
+def test_messages_do_not_hold_the_key(capsys: pytest.CaptureFixture[str]) -> None:
+    hide("sk-secret")
+    events.shard(0, 0, "failed", "Refused sk-secret.")
+    events.end("failed", "Refused sk-secret.", reason="endpoint")
+    assert [event["message"] for event in events_in(capsys)] == ["Refused <key>."] * 2
 
 
 def test_no_answers_are_no_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from shardboard_driver.failure import RunFailure
-from shardboard_driver.key import read_key
+from shardboard_driver.key import read_key, remove_key_file
+from shardboard_driver.redaction import redact
 from shardboard_driver.request import KeySource
 
 
@@ -15,6 +16,25 @@ def test_a_file_may_end_in_a_line_break(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("sk-secret\n")
     assert read_key(KeySource("file", str(file))) == "sk-secret"
+
+
+def test_a_key_that_was_read_is_hidden(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("sk-secret")
+    read_key(KeySource("file", str(file)))
+    assert redact("Bearer sk-secret") == "Bearer <key>"
+
+
+def test_the_file_is_removed(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("sk-secret")
+    remove_key_file(KeySource("file", str(file)))
+    assert not file.exists()
+    # The extension may have been quicker, or it is not to be had.
+    remove_key_file(KeySource("file", str(file)))
+    remove_key_file(KeySource("file", str(tmp_path)))
+    remove_key_file(KeySource("none"))
+    remove_key_file(KeySource("environment", "MODEL_KEY"))
 
 
 def test_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The driver as a process, as far as it gets without Ray."""
 
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -9,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from shardboard_driver import __main__ as entry
+from shardboard_driver import entry
 from shardboard_driver.answers import AnswerLog, shard_folder
 from shardboard_driver.events import MARKER
+from shardboard_driver.request import KeySource
 from shardboard_driver.tally import Tally
 
 from .support import FINGERPRINT, events_in, make_request
@@ -51,12 +53,44 @@ def test_what_is_no_request_ends_with_one_sentence(tmp_path: Path) -> None:
     assert (code, end["reason"]) == (2, "request")
 
 
+def test_the_key_file_goes_with_the_driver(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("sk-secret")
+    change = {"outputFolder": "relative", "key": {"source": "file", "path": str(key)}}
+    _, end, _ = run_driver(tmp_path, json.dumps(GOOD | change))
+    assert end["reason"] == "disk"
+    assert not key.exists()
+
+
+def test_a_bug_is_one_sentence_and_its_traceback_does_not_hold_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> int:
+        raise ValueError("Bearer sk-secret")
+
+    monkeypatch.setattr(entry, "_end_when_stopped", lambda _tally: None)
+    monkeypatch.setattr(entry, "check_endpoint", lambda *_: None)
+    monkeypatch.setattr(entry, "_run_on_ray", fail)
+    monkeypatch.setattr(logging.root, "handlers", [])
+    monkeypatch.setenv("MODEL_KEY", "sk-secret")
+    file = tmp_path / "request.json"
+    key = {"source": "environment", "name": "MODEL_KEY"}
+    file.write_text(json.dumps(GOOD | {"outputFolder": str(tmp_path / "out"), "key": key}))
+    assert entry.main(str(file)) == 4
+    captured = capsys.readouterr()
+    assert "Traceback" in captured.err
+    assert "ValueError: Bearer <key>. Its log has more." in captured.out
+    assert "sk-secret" not in captured.out + captured.err
+
+
 def test_a_stopped_run_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     codes: list[int] = []
     monkeypatch.setattr(entry, "_leave", codes.append)
-    request = make_request(tmp_path, shards=2)
+    key = tmp_path / "key"
+    key.touch()
+    request = make_request(tmp_path, shards=2, key=KeySource("file", str(key)))
     with AnswerLog(shard_folder(tmp_path, 1), FINGERPRINT) as log:
         log.append({"problem_idx": 1, "repeat": 0, "shardboard": {"outcome": "ok"}})
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
@@ -70,3 +104,4 @@ def test_a_stopped_run_says_so(
     assert (end["outcome"], end["answered"], end["expected"]) == ("stopped", 1, 10)
     assert "1 of 10 answers are kept" in end["message"]
     assert codes == [143]
+    assert not key.exists()

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import shutil
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,14 @@ def test_merging_again_gives_the_same_bundle(both: BothWays) -> None:
     assert after == before
     assert (both.folder / "results.jsonl").read_bytes() == rows
     assert len(list(both.folder.glob("eval-*.json"))) == 1
+
+
+def test_a_folder_that_is_gone_is_made_again(both: BothWays) -> None:
+    rows = (both.folder / "results.jsonl").read_bytes()
+    shutil.rmtree(both.folder)
+    both.merged = both.merge([])
+    assert (both.folder / "results.jsonl").read_bytes() == rows
+    assert {path.name for path in both.folder.iterdir()} == {both.merged.path.name, "results.jsonl"}
 
 
 def test_half_a_run_is_not_named_like_a_whole_one(both: BothWays) -> None:

@@ -1,16 +1,18 @@
 """What is said when a run has no whole score."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shardboard_driver.answers import AnswerLog, shard_folder
 from shardboard_driver.failure import RunFailure
-from shardboard_driver.run import COMPLETE, PARTIAL, _refuse_without_score, _tell_end
+from shardboard_driver.run import COMPLETE, PARTIAL, _refuse_without_score, _tell_end, _unwritten
 from shardboard_driver.shards import Missing
 from shardboard_driver.tally import Tally
 
-from .support import events_in, make_request
+from .support import FINGERPRINT, events_in, make_request
 
 
 def make_tally(folder: Path, shards: dict[int, list[str]]) -> Tally:
@@ -73,3 +75,30 @@ def test_no_shard_finished(tmp_path: Path, kinds: list[Any], reason: str) -> Non
     with pytest.raises(RunFailure, match="It was") as caught:
         _refuse_without_score(make_tally(tmp_path, {}), missing)
     assert caught.value.reason == reason
+
+
+def test_a_dead_endpoint_is_said_once_and_with_the_next_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = {
+        2: Missing("endpoint", "The endpoint failed 8 times in a row, last: HTTP 500"),
+        0: Missing("endpoint", "Given up because another shard found the endpoint failing."),
+    }
+    why = "The endpoint failed 8 times in a row, last: HTTP 500. Check the model's server and run again."
+    with pytest.raises(RunFailure) as caught:
+        _refuse_without_score(make_tally(tmp_path, {}), missing)
+    assert caught.value.message == why
+    _, end = end_of(make_tally(tmp_path, {1: ["ok", "ok"]}), missing, capsys)
+    assert end["message"].endswith(f"the score is of the others only. {why}")
+
+
+def test_a_score_that_cannot_be_written(tmp_path: Path) -> None:
+    tally = make_tally(tmp_path, {0: ["ok", "ok"]})
+    error = PermissionError(errno.EACCES, "Permission denied")
+    assert _unwritten(tally, error).message == (
+        f"The results cannot be written to {tmp_path}: Permission denied. Check the folder and run again."
+    )
+    AnswerLog(shard_folder(tmp_path, 0), FINGERPRINT).__exit__()
+    kept = _unwritten(tally, OSError(errno.ENOSPC, "No space left on device"))
+    assert kept.reason == "disk"
+    assert kept.message.endswith("Make room and run again. The answers are kept there.")

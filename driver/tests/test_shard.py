@@ -13,7 +13,9 @@ from nemo_evaluator.schemas import RetryConfig
 from nemo_evaluator.solvers import ChatSolver
 
 from shardboard_driver.answers import AnswerLog
+from shardboard_driver.key import read_key
 from shardboard_driver.question import ShardStop
+from shardboard_driver.redaction import hide
 from shardboard_driver.rows import Row, outcome_of
 from shardboard_driver.shard import ShardWork, answer_all
 
@@ -30,8 +32,11 @@ def run_shard(
 ) -> list[Row]:
     """Runs the loop without the evaluator's pauses; gives the rows that are on disk afterwards, in their order."""
 
+    key = read_key(work.request.key)
+    retry = RetryConfig(max_retries=1, base_delay=0.0)
+
     async def run(log: AnswerLog) -> None:
-        client = ModelClient(url, "test", temperature=0.0, retry=RetryConfig(max_retries=1, base_delay=0.0))
+        client = ModelClient(url, "test", key, temperature=0.0, retry=retry)
         solver = ChatSolver(client)
         try:
             await answer_all(work, environment or Sums(100), solver, log, pauses)
@@ -138,7 +143,7 @@ def test_what_the_model_did_not_finish_is_marked(tmp_path: Path) -> None:
 def test_an_endpoint_that_only_fails_stops_the_shard(tmp_path: Path, status: int) -> None:
     with serve(lambda _prompt, _times: Reply(status, "no")) as model:
         work = make_work(make_request(tmp_path, model.url), list(range(100)))
-        with pytest.raises(ShardStop, match="8 times in a row") as caught:
+        with pytest.raises(ShardStop, match="The endpoint failed 8 times in a row") as caught:
             # A pause that a test would feel: nothing may wait for it once the endpoint is given up.
             run_shard(work, model.url, pauses=(0.01, 60.0))
     assert caught.value.kind == "endpoint"
@@ -215,11 +220,13 @@ def test_a_reward_that_is_no_number_is_the_scorers_fault(tmp_path: Path) -> None
 def test_a_scorer_that_gives_up_gracefully_scores_0(tmp_path: Path) -> None:
     class Graceful(Sums):
         async def verify(self, response: str, expected: str, sandbox: object = None, **metadata: Any) -> VerifyResult:
-            raise GracefulError("no answer in it")
+            raise GracefulError("no answer in sk-secret")
 
+    hide("sk-secret")
     rows, _ = ask(tmp_path, right, [1], Graceful(10))
     assert rows[0]["reward"] == 0.0
     assert rows[0]["scoring_details"]["error_category"] == "graceful"
+    assert rows[0]["scoring_details"]["error"] == "no answer in <key>"
 
 
 def test_a_benchmark_that_needs_a_judge_is_refused(tmp_path: Path) -> None:

@@ -96,11 +96,15 @@ def test_a_broken_scorer_is_not_tried_again(run: Runner) -> None:
     assert fake.submitted == [(0, 0), (1, 0)]
 
 
-def test_a_dead_endpoint_ends_all_shards(run: Runner) -> None:
+def test_a_dead_endpoint_ends_all_shards(run: Runner, capsys: pytest.CaptureFixture[str]) -> None:
     done, missing, fake = run({0: [NO_ENDPOINT], 1: [GOOD], 2: [GOOD]}, endpoint_lives=False)
     assert done == {}
     assert {shard.kind for shard in missing.values()} == {"endpoint"}
     assert fake.cancelled == [(1, 0), (2, 0)]
+    # Only the first has asked in vain; perhaps the others have asked nothing.
+    why = "Given up because another shard found the endpoint failing."
+    told = [event["message"] for event in events_in(capsys) if event.get("state") == "failed"]
+    assert told == [shard.message for shard in missing.values()] == [NO_ENDPOINT.message, why, why]
 
 
 def test_an_endpoint_that_is_back_is_asked_again(run: Runner) -> None:
@@ -112,7 +116,8 @@ def test_a_full_disk_ends_all_shards(run: Runner) -> None:
     full = RayTaskError("run_shard", "", RunFailure("disk", "No space left on device."))  # type: ignore[no-untyped-call]
     done, missing, _ = run({0: [full], 1: [GOOD]})
     assert (done, set(missing)) == ({}, {0, 1})
-    assert missing[1] == Missing("disk", "No space left on device.")
+    assert missing[0] == Missing("disk", "No space left on device.")
+    assert missing[1] == Missing("disk", "Given up because another shard could not keep its answers.")
 
 
 def test_a_benchmark_that_needs_a_judge_ends_all_shards(run: Runner) -> None:

@@ -1,0 +1,108 @@
+"""
+The driver proper: what can fail before Ray and the evaluator are there, and the last word however the run ends.
+
+The imports below stand in the order in which they are of use: the endpoint is asked while Ray is imported, and the
+cluster starts its workers while the evaluator is.
+"""
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+from . import events
+from .endpoint_check import check_endpoint
+from .failure import RunFailure, last_line
+from .key import read_key, remove_key_file
+from .output import prepare_folder
+from .request import parse_request
+from .tally import Tally
+
+logger = logging.getLogger(__name__)
+
+BAD_REQUEST, FAILED, ENDPOINT_FAILED, STOPPED = 2, 4, 5, 143
+EXIT_CODES = {"request": BAD_REQUEST, "endpoint": ENDPOINT_FAILED}
+
+
+def run(request_file: str) -> NoReturn:
+    """Runs what the file asks for, and ends the process."""
+    sys.stdout = events.WholeLines(sys.stdout.fileno())
+    _leave(main(request_file))
+
+
+def main(request_file: str) -> int:
+    """Runs what the file asks for; gives the exit code when the last event has been told."""
+    tally: Tally | None = None
+    try:
+        request = parse_request(Path(request_file).read_text(encoding="utf-8"))
+        tally = Tally(request)
+        _end_when_stopped(tally)
+        prepare_folder(request.output_folder)
+        check = partial(check_endpoint, request.model_url, request.model_id, read_key(request.key))
+        first_check: Future[None] = ThreadPoolExecutor(1).submit(check)
+        return _run_on_ray(tally, first_check, check)
+    except RunFailure as failure:
+        outcome = failure
+    except Exception as error:
+        # The person gets one sentence.
+        logger.exception("The driver failed.")
+        outcome = RunFailure("internal", f"The driver failed: {last_line(error)}. Its log has more.")
+    finally:
+        # The extension does it too, but it may not be there when the run ends.
+        if tally:
+            remove_key_file(tally.request.key)
+    if tally:
+        tally.end("failed", outcome.message, outcome.reason)
+    else:
+        events.end("failed", outcome.message, reason=outcome.reason)
+    return EXIT_CODES.get(outcome.reason, FAILED)
+
+
+def _run_on_ray(tally: Tally, first_check: Future[None], check: Callable[[], None]) -> int:
+    events.stage("connecting")
+    try:
+        if tally.request.repeats > 1 and not find_spec("scipy"):
+            # The evaluator would find out when every answer has been paid for.
+            raise ImportError("No module named 'scipy'")
+        from .cluster import connect, warm_up
+
+        connect()
+        # Ray has set a handler of its own.
+        _end_when_stopped(tally)
+        workers = warm_up(tally.request.shards)
+        from .run import execute
+    except ImportError as error:
+        raise RunFailure(
+            "environment",
+            f"The Python of the cluster cannot run the benchmark: {last_line(error)}. "
+            "Install nemo-evaluator[ray,stats] in it.",
+        ) from error
+    code = execute(tally, first_check, check)
+    del workers
+    return code
+
+
+def _end_when_stopped(tally: Tally) -> None:
+    """A stopped job gets SIGTERM, and three seconds later SIGKILL."""
+
+    def stop(_signal: int, _frame: object) -> NoReturn:
+        kept = f"{tally.kept():,} of {tally.expected:,} answers are kept." if tally.expected else "Nothing was asked."
+        tally.end("stopped", f"The run was stopped. {kept}")
+        remove_key_file(tally.request.key)
+        _leave(STOPPED)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+
+
+def _leave(code: int) -> NoReturn:
+    # Not sys.exit: Ray's farewell takes more than half a second, and every fact has been told.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
