@@ -72,16 +72,25 @@ async function fill(root, python, uv, requirementFiles) {
   try {
     if (python !== undefined) {
       // An environment cannot be moved once made (its scripts hold its path), so it is made in place and stamped last.
-      await rm(folder, { recursive: true, force: true });
+      await removeEnvironment(folder);
       await makeEnvironment(folder, python, uv);
     }
     await (uv === undefined ? withTemporaryUv(environmentPython(root), installAll) : installAll(uv));
   } catch (error) {
     if (!isInstalled(root, PRODUCT)) {
-      await rm(folder, { recursive: true, force: true });
+      await removeEnvironment(folder);
     }
     throw error;
   }
+}
+
+/**
+ * An installer whose set-up was killed outright may still be writing into the folder for a moment.
+ *
+ * @param {string} folder
+ */
+async function removeEnvironment(folder) {
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 }
 
 /**
