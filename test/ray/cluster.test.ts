@@ -179,12 +179,12 @@ describe('a cluster of our own', () => {
   });
 
   it('is seen to be gone by the other windows', async () => {
-    const other = services.find((service) => service.state().kind === 'running');
-    assert.ok(other);
-    await other.refresh();
-    const state = other.state();
-    assert.ok(state.kind === 'none');
-    assert.match(state.message ?? '', /The Ray cluster is gone/);
+    // Each looks every few seconds by itself, so some may know already.
+    const others = services.filter((service) => service.state().kind === 'running');
+    await Promise.all(others.map((service) => service.refresh()));
+    const states = services.map((service) => service.state());
+    assert.ok(states.every((state) => state.kind === 'none'));
+    assert.ok(states.some((state) => state.kind === 'none' && /The Ray cluster is gone/.test(state.message ?? '')));
   });
 });
 

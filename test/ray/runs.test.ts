@@ -37,6 +37,7 @@ describe('runs on a real cluster', () => {
   });
   after(async () => {
     runs.dispose();
+    await runs.flush();
     await cluster.stop();
     cluster.dispose();
     await Promise.all(endpoints.map((endpoint) => endpoint.close()));
