@@ -34,6 +34,8 @@ export interface FollowOptions {
  */
 export async function followRun(options: FollowOptions): Promise<void> {
   const readLog = createDriverLogReader();
+  // The driver's last word often comes one look before the job's end, and is then not waited for again.
+  const driver = { hasEnded: false };
   let heardAt = Date.now();
   while (!options.signal.aborted) {
     const client = options.client();
@@ -44,7 +46,7 @@ export async function followRun(options: FollowOptions): Promise<void> {
         if (fate === 'gone') {
           return;
         }
-      } else if (await look(options, client, readLog)) {
+      } else if (await look(options, client, readLog, driver)) {
         return;
       } else {
         heardAt = Date.now();
@@ -73,6 +75,7 @@ async function look(
   options: FollowOptions,
   client: RayClient,
   readLog: ReturnType<typeof createDriverLogReader>,
+  driver: { hasEnded: boolean },
 ): Promise<boolean> {
   const { signal } = options;
   const job = await client.job(options.submissionId, { signal });
@@ -86,7 +89,8 @@ async function look(
       const news = readLog(log);
       events.push(...news.events);
       news.faults.forEach(options.onFault);
-      const mayLag = ended && job.status !== 'STOPPED' && !events.some((event) => event.type === 'end');
+      driver.hasEnded ||= news.events.some((event) => event.type === 'end');
+      const mayLag = ended && job.status !== 'STOPPED' && !driver.hasEnded;
       if (!mayLag || Date.now() > deadline) {
         break;
       }

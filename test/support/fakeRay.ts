@@ -7,6 +7,8 @@ export interface FakeRay {
   readonly packages: Uint8Array[];
   readonly stopped: string[];
   set(id: string, job: { status: RayJob['status']; log: string }): void;
+  /** How often a job's log was read. */
+  logsRead(): number;
   /** Every question fails like this from now on; undefined ends it. */
   fail(error: Error | undefined): void;
   /** Submitting fails like this. */
@@ -18,6 +20,7 @@ export function createFakeRay(): FakeRay {
   const packages: Uint8Array[] = [];
   const stopped: string[] = [];
   const jobs = new Map<string, { status: RayJob['status']; log: string }>();
+  let logsRead = 0;
   let failure: Error | undefined;
   let refusal: Error | undefined;
   const job = (id: string) => {
@@ -33,6 +36,7 @@ export function createFakeRay(): FakeRay {
     submitted,
     packages,
     stopped,
+    logsRead: () => logsRead,
     set: (id, next) => void jobs.set(id, next),
     fail: (error) => {
       failure = error;
@@ -73,7 +77,10 @@ export function createFakeRay(): FakeRay {
           exitCode: undefined,
         };
       },
-      jobLogs: async (id) => job(id).log,
+      jobLogs: async (id) => {
+        logsRead += 1;
+        return job(id).log;
+      },
       stopJob: async (id) => {
         stopped.push(id);
         jobs.set(id, { status: 'STOPPED', log: jobs.get(id)?.log ?? '' });

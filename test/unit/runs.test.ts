@@ -114,6 +114,17 @@ describe('the runs', () => {
     assert.deepEqual(runs.active(), []);
   });
 
+  it("does not wait again for the driver's last word when it came before the job's end", async () => {
+    const id = await submit();
+    ray.set(id, { status: 'RUNNING', log: START + HALF + END });
+    await until(id, (run) => run.answered === 1);
+    const logsRead = ray.logsRead();
+    ray.set(id, { status: 'SUCCEEDED', log: START + HALF + END });
+    await until(id, (run) => run.status === 'complete');
+    // One or two looks while it runs, one at its end; waiting for a last word would read it ten times more.
+    assert.ok(ray.logsRead() - logsRead <= 3, `the log was read ${ray.logsRead() - logsRead} times more`);
+  });
+
   it('hands the key over in a file that only the user can read, and removes it when the run has ended', async () => {
     const id = await submit();
     const keyFile = join(folder, 'runs', 'keys', id);
