@@ -60,7 +60,15 @@ function readProblems(file) {
 }
 
 function newStats() {
-  return { requests: 0, questions: 0, inFlight: 0, maxInFlight: 0, firstQuestionAt: null, lastQuestionAt: null };
+  return {
+    requests: 0,
+    questions: 0,
+    inFlight: 0,
+    maxInFlight: 0,
+    firstRequestAt: null,
+    firstQuestionAt: null,
+    lastQuestionAt: null,
+  };
 }
 
 /**
@@ -128,6 +136,7 @@ function completion(model, prompt, text) {
 function countInFlight(response) {
   const counted = stats;
   counted.requests += 1;
+  counted.firstRequestAt ??= Date.now();
   counted.inFlight += 1;
   counted.maxInFlight = Math.max(counted.maxInFlight, counted.inFlight);
   response.once('close', () => {
