@@ -17,7 +17,7 @@ export const runRecord = v.object({
   submittedAt: v.number(),
   /** The last state that was drawn. Final when the run has ended; else only for when the cluster is gone. */
   snapshot: v.nullable(runSnapshot),
-  /** The job's log, kept when the run has ended. */
+  /** The job's log, kept when the run has ended or is lost. */
   log: v.nullable(v.string()),
 });
 export type RunRecord = v.InferOutput<typeof runRecord>;

@@ -107,6 +107,8 @@ export function createRuns(options: RunsOptions): Runs {
   const ending = new AbortController();
   const keyFolder = join(options.storageFolder, 'keys');
 
+  const logUnsaved = (error: unknown): void => options.logError(`A run could not be saved: ${messageOf(error)}`);
+
   function add(record: RunRecord): Followed {
     const run: Followed = {
       record,
@@ -137,7 +139,7 @@ export function createRuns(options: RunsOptions): Runs {
     const now = Date.now();
     if (!hasEnded(run.state.status) && now - run.savedAt > SAVE_EVERY_MS) {
       run.savedAt = now;
-      save(run).catch((error) => options.logError(`A run could not be saved: ${messageOf(error)}`));
+      save(run).catch(logUnsaved);
     }
   }
 
@@ -146,7 +148,8 @@ export function createRuns(options: RunsOptions): Runs {
       saveRunRecord(options.storageFolder, {
         ...run.record,
         snapshot: drawn(run),
-        log: hasEnded(run.state.status) ? run.log : null,
+        // While it goes on Ray has it, and it grows.
+        log: hasEnded(run.state.status) || run.state.status === 'lost' ? run.log : null,
       });
     run.saving = run.saving.then(write, write);
     return run.saving;
@@ -240,13 +243,14 @@ export function createRuns(options: RunsOptions): Runs {
         log: null,
       };
       const run = add(record);
-      // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
-      await save(run);
       try {
+        // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
+        await save(run);
         await send(cluster.client, record, options.driverFolder, own);
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
-        await finish(run);
+        // The reason is what the person must hear, also when a full disk keeps it from being saved.
+        await finish(run).catch(logUnsaved);
         throw error;
       }
       followInBackground(run);
@@ -302,8 +306,8 @@ export function createRuns(options: RunsOptions): Runs {
       await sweepKeys();
     },
     async flush() {
-      // A run that ended in an earlier window was saved then.
-      await Promise.all([...runs.values()].map((run) => (isHeardOf(run) ? save(run) : run.saving)));
+      // A run that ended in an earlier window was saved then. One that cannot be saved must not keep the others from it.
+      await Promise.all([...runs.values()].map((run) => (isHeardOf(run) ? save(run) : run.saving).catch(logUnsaved)));
     },
     dispose() {
       ending.abort();

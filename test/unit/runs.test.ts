@@ -269,6 +269,22 @@ describe('the runs', () => {
     assert.deepEqual(await readdir(join(folder, 'runs', 'keys')), []);
   });
 
+  it('sends nothing when its record cannot be written, and says why', async () => {
+    runs.dispose();
+    runs = createRuns({
+      // A file where the records' folder should be.
+      storageFolder: join(folder, 'driver', 'shardboard_driver', '__main__.py'),
+      driverFolder: join(folder, 'driver'),
+      clientFor: () => ray.client,
+      isClusterKnown: () => true,
+      logError: (message) => errors.push(message),
+    });
+    const none = { ...chosen(), key: { source: 'none' as const } };
+    const cluster = { name: 'local cluster', sessionName: 'session_1', startedHere: true, client: ray.client };
+    await assert.rejects(runs.submit(none, cluster), /EEXIST|ENOTDIR/);
+    assert.deepEqual([runs.snapshot(runs.latest() ?? '')?.status, ray.submitted.length], ['failed', 0]);
+  });
+
   it('cancels the job and nothing else', async () => {
     const id = await submit();
     await runs.cancel(id);
