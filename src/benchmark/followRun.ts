@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RayClient } from '../ray/client';
+import { jobHasEnded, type RayClient } from '../ray/client';
 import { RayError } from '../ray/rayError';
 import { createDriverLogReader } from './driverLog';
 import type { ClusterFate, RunEvent } from './runState';
@@ -79,7 +79,7 @@ async function look(
 ): Promise<boolean> {
   const { signal } = options;
   const job = await client.job(options.submissionId, { signal });
-  const ended = job.status !== 'PENDING' && job.status !== 'RUNNING';
+  const ended = jobHasEnded(job);
   const deadline = Date.now() + LAST_WORD_MS;
   const events: RunEvent[] = [];
   if (job.status !== 'PENDING') {

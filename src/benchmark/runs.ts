@@ -5,7 +5,7 @@ import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
 import { messageOf, UserError } from '../common/userError';
 import type { RunRequest } from '../protocol/runRequest';
-import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
+import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import type { RayClient } from '../ray/client';
 import { readableLog } from './driverLog';
 import { followRun } from './followRun';
@@ -149,7 +149,7 @@ export function createRuns(options: RunsOptions): Runs {
         ...run.record,
         snapshot: drawn(run),
         // While it goes on Ray has it, and it grows.
-        log: hasEnded(run.state.status) || run.state.status === 'lost' ? run.log : null,
+        log: goesOn(run.state.status) ? null : run.log,
       });
     run.saving = run.saving.then(write, write);
     return run.saving;
@@ -215,7 +215,7 @@ export function createRuns(options: RunsOptions): Runs {
     },
     onDidChange: changed.event,
     on: (sessionName) => [...runs.values()].filter((run) => isOn(run, sessionName)).map((run) => run.record.id),
-    active: () => [...runs.values()].filter(goesOn).map((run) => run.record.id),
+    active: () => [...runs.values()].filter(isGoingOn).map((run) => run.record.id),
     async submit(chosen, cluster) {
       const id = newRunId();
       const own = typeof chosen.benchmark === 'string' ? undefined : chosen.benchmark;
@@ -271,7 +271,7 @@ export function createRuns(options: RunsOptions): Runs {
     },
     async cancelOn(sessionName) {
       const client = options.clientFor(sessionName);
-      const going = [...runs.values()].filter((run) => isOn(run, sessionName) && goesOn(run));
+      const going = [...runs.values()].filter((run) => isOn(run, sessionName) && isGoingOn(run));
       if (!client || going.length === 0) {
         return;
       }
@@ -284,7 +284,7 @@ export function createRuns(options: RunsOptions): Runs {
           resolve();
         };
         const settleWhenEnded = (): void => {
-          if (!going.some(goesOn)) {
+          if (!going.some(isGoingOn)) {
             settle();
           }
         };
@@ -336,8 +336,8 @@ function isOn(run: Followed, sessionName: string): boolean {
 }
 
 /** Whether Ray has still to do with it, as far as is known. */
-function goesOn(run: Followed): boolean {
-  return !isOver(run) && drawn(run).status !== 'lost';
+function isGoingOn(run: Followed): boolean {
+  return goesOn(drawn(run).status);
 }
 
 function isOver(run: Followed): boolean {

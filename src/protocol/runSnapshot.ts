@@ -85,3 +85,8 @@ export type RunSnapshot = v.InferOutput<typeof runSnapshot>;
 export function hasEnded(status: RunStatus): boolean {
   return status === 'complete' || status === 'partial' || status === 'failed' || status === 'stopped';
 }
+
+/** Whether more is being heard of it, or expected any moment: it has neither ended nor lost its cluster. */
+export function goesOn(status: RunStatus): boolean {
+  return !hasEnded(status) && status !== 'lost';
+}

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { RunSnapshot } from '../protocol/runSnapshot';
-import { hasEnded } from '../protocol/runSnapshot';
+import { goesOn, hasEnded } from '../protocol/runSnapshot';
 import { actionButton, type SendAction } from './actions';
 import { countOf, formatAgo, formatCount, formatDuration, formatRate } from './format';
 import { icon } from './icon';
@@ -9,7 +9,7 @@ import { benchmarkName, statusLook, statusSentence } from './words';
 /** Which run it is, how it stands, and what can be done with it. */
 export function head(run: RunSnapshot, place: string, now: number, send: SendAction): TemplateResult {
   const look = statusLook(run.status);
-  const going = !hasEnded(run.status) && run.status !== 'lost';
+  const going = goesOn(run.status);
   return html`
     <header class="head">
       <div class="head-title">

@@ -1,6 +1,6 @@
 /** What weakens a score, in sentences. */
 import type { RunSnapshot, ShardSnapshot } from '../protocol/runSnapshot';
-import { hasEnded } from '../protocol/runSnapshot';
+import { goesOn, hasEnded } from '../protocol/runSnapshot';
 import { countOf, formatAgo, formatList, formatScore } from './format';
 import { headline, meanWithoutErrors } from './headline';
 import { failedShards, shardNumber, type Tone } from './words';
@@ -91,7 +91,7 @@ function lostToFailedShards(run: RunSnapshot): TrustNote[] {
 
 /** The answers of shards that did not fail: still to come while the run is going, missing when it has ended. */
 function stillMissing(run: RunSnapshot, now: number): TrustNote[] {
-  const going = !hasEnded(run.status) && run.status !== 'lost';
+  const going = goesOn(run.status);
   if (run.answered === 0) {
     return going ? [{ tone: 'quiet', text: 'No answer yet.' }] : [];
   }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ClusterService } from '../cluster/service';
 import { createDisposables } from '../common/emitter';
-import { hasEnded } from '../protocol/runSnapshot';
+import { goesOn } from '../protocol/runSnapshot';
 import type { RunSource } from './runSource';
 
 /** One item in the status bar: the cluster's state, and how far the run is while one is going. */
@@ -26,7 +26,7 @@ export function registerStatusBar(cluster: ClusterService, runs: RunSource): vsc
 function statusOf(cluster: ClusterService, runs: RunSource): { text: string; tooltip: string; command: string } {
   const latest = runs.latest();
   const run = latest === undefined ? undefined : runs.snapshot(latest);
-  if (run && !hasEnded(run.status) && run.status !== 'lost' && run.expected > 0) {
+  if (run && goesOn(run.status) && run.expected > 0) {
     const percent = Math.floor((100 * run.answered) / run.expected);
     return {
       text: `$(sync~spin) ${run.benchmark} ${percent} %`,

@@ -60,8 +60,6 @@ export interface CodeWindow {
   button(inside: Locator, label: string): Locator;
   statusBarItem(text: string | RegExp): Locator;
   treeRow(view: string, text: string | RegExp): Locator;
-  /** A row of a tree view opened or closed. */
-  editorTab(text: string | RegExp): Locator;
   /** The webview that shows `selector`, visibly; waits for it. */
   webview(selector: string): Promise<Frame>;
 
@@ -189,7 +187,6 @@ function stepsIn(page: Page): Omit<CodeWindow, 'close'> {
     statusBarItem: (text) => page.locator('.part.statusbar .statusbar-item').filter({ hasText: text }),
     treeRow: (view, text) =>
       page.locator('.pane').filter({ hasText: view }).locator('.monaco-list-row').filter({ hasText: text }),
-    editorTab: (text) => page.locator('.tab').filter({ hasText: text }),
     async webview(selector) {
       const deadline = Date.now() + PATIENCE_MS;
       for (;;) {
