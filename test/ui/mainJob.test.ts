@@ -20,6 +20,8 @@ import { type CodeWindow, openWindow } from '../support/vscode/window';
 
 const SHARDS = 8;
 const REPEATS = 2;
+/** Enough that the second run still goes on when the slowest machine has reloaded the window: it is cancelled. */
+const MANY_REPEATS = 40;
 const PROBLEMS = 1319;
 /** Slow enough that each shard is seen on its way: a person's model is slower. */
 const LATENCY_MS = 400;
@@ -146,7 +148,12 @@ test('the main job', { timeout: 15 * 60_000 }, async (main) => {
     await window.runCommand('Shardboard: Submit Sharded Benchmark');
     await question(1);
     await window.page.keyboard.press('Enter');
-    for (const number of [2, 3, 4, 5]) {
+    await question(2);
+    await window.page.keyboard.press('Enter');
+    await question(3);
+    assert.equal(await window.question.locator('input').first().inputValue(), String(REPEATS));
+    await window.answer(String(MANY_REPEATS));
+    for (const number of [4, 5]) {
       await question(number);
       await window.page.keyboard.press('Enter');
     }
@@ -165,7 +172,7 @@ test('the main job', { timeout: 15 * 60_000 }, async (main) => {
         ) > least,
       beforeReload,
     );
-    assert.deepEqual(await shardTotals(page), expectedTotals());
+    assert.deepEqual(await shardTotals(page), expectedTotals(MANY_REPEATS));
   });
 
   await step('it is cancelled after a question, and says so', async () => {
@@ -235,7 +242,7 @@ async function watchToTheEnd(page: Frame): Promise<void> {
     assert.ok(['submitting', 'pending', 'running'].includes(look.status), `the run is ${look.status}: ${look.words}`);
     await wait(100);
   }
-  assert.deepEqual(await shardTotals(page), expectedTotals());
+  assert.deepEqual(await shardTotals(page), expectedTotals(REPEATS));
   assert.ok(
     seen.every((states) => states.size >= 3),
     `states seen of each shard: ${seen.map((states) => states.size).join(', ')}`,
@@ -243,11 +250,11 @@ async function watchToTheEnd(page: Frame): Promise<void> {
   assert.ok(scores.size >= 3, 'the merged score was hardly ever shown while the run went on');
 }
 
-function expectedTotals(): number[] {
+function expectedTotals(repeats: number): number[] {
   // As the evaluator shares out: the first shards take one position more.
   return Array.from(
     { length: SHARDS },
-    (_, index) => (Math.floor(PROBLEMS / SHARDS) + (index < PROBLEMS % SHARDS ? 1 : 0)) * REPEATS,
+    (_, index) => (Math.floor(PROBLEMS / SHARDS) + (index < PROBLEMS % SHARDS ? 1 : 0)) * repeats,
   );
 }
 
