@@ -1,52 +1,92 @@
 import type { SourceRange } from '../python/syntax';
+import type { BodyValue, FlagWarning, RayRemote, RayUse, StartCall } from './moduleFacts';
 
 /**
- * What a class says about `ray_enabled`:
- * - `on`, `off`: a plain True or False in its own body;
- * - `not_declared`: nothing, an explicit None, or a declaration that is taken back (`del`);
- * - `unreadable`: something that only running the file can tell, or that is not typed to its end.
+ * What a reading finds: what a body can say, or `unknown` where a base or a module cannot be found or told.
+ * `not_declared` means that Gym's own None holds.
  */
-export type RayEnabledKind = 'on' | 'off' | 'not_declared' | 'unreadable';
-
-/** The flag as Python's last word in the body of the class itself; nothing inherited, nothing set from outside. */
-export interface RayEnabled {
-  readonly kind: RayEnabledKind;
-  /** The statement that says so, where there is one. */
-  readonly declaration: SourceRange | undefined;
-}
+export type FlagValue = BodyValue | 'unknown';
 
 /** What Gym's supervisor settles from the source alone, without running it. */
 export type SupervisorReading = 'on' | 'off' | 'unknown';
 
-/** A class that is, or may be, a Gym server. */
+/** Where the value of a reading comes from. */
+export type FlagOrigin =
+  /** The body of the class itself, or a setting of its own from outside. */
+  | { readonly kind: 'own'; /** The line outside the body that has the last word. */ readonly setAgainOnLine?: number }
+  | {
+      readonly kind: 'base';
+      readonly className: string;
+      /** The file of that class; undefined when it is the same file. */
+      readonly file: string | undefined;
+      /** The declaration in that file, or the name of the class. */
+      readonly range: SourceRange;
+      readonly setAgainOnLine?: number;
+    }
+  /** What could not be followed, as `module:Name` for an import, else as written. */
+  | { readonly kind: 'unresolved'; readonly what: string };
+
+export interface FlagReading {
+  readonly value: FlagValue;
+  /** Undefined when nobody declares the flag. */
+  readonly origin: FlagOrigin | undefined;
+}
+
+/** A class that is, or may be, a Gym server, with the three readings of its flag. */
 export interface ServerClass {
   readonly name: string;
   /** Python's `__qualname__`, for example `Outer.Inner`. */
   readonly qualifiedName: string;
   readonly nameRange: SourceRange;
-  readonly rayEnabled: RayEnabled;
-  /**
-   * The class of this file that it inherits a declaration from, when it has none of its own and there is just one such class.
-   * The supervisor does not follow it.
-   */
-  readonly declaringBase: string | undefined;
-  /** The supervisor's reading of this class: only a literal in its own body counts. */
-  readonly supervisor: SupervisorReading;
-  /** Whether this file calls `run_webserver()` on the class. */
+  /** Whether the class stands at the top level under no condition: the supervisor sees no other. */
+  readonly isTopLevel: boolean;
+  /** What its own body says. */
+  readonly declared: BodyValue;
+  /** The statement that says so, where there is one. */
+  readonly declaration: SourceRange | undefined;
+  /** The supervisor's: only a literal in the body of the class counts. */
+  readonly strict: SupervisorReading;
+  /** Its bases in this file, in Python's own order. */
+  readonly sameFile: FlagReading;
+  /** Its bases in other files too. The same as `sameFile` while imports have not been followed. */
+  readonly tree: FlagReading;
+  /** Whether running this file starts it. */
   readonly starts: boolean;
+  /** Every call in this file that starts it or makes an application of it for uvicorn's workers. */
+  readonly startCalls: readonly StartCall[];
+  readonly warnings: readonly (FlagWarning | OutsideWarning)[];
 }
 
-/** A call `NAME.run_webserver()`. */
-export interface StartCall {
-  /** What stands before the dot, as written: a name or a dotted name. */
-  readonly receiver: string;
+export interface OutsideWarning {
+  readonly code: 'set_outside_class_body';
   readonly range: SourceRange;
+}
+
+/** A class of another file that this file starts. */
+export interface StartedElsewhere {
+  readonly call: StartCall;
+  readonly sameFile: FlagReading;
+  readonly tree: FlagReading;
 }
 
 /** What one Python file holds that concerns Gym. */
 export interface ServerFile {
   readonly classes: readonly ServerClass[];
+  /** Every call `NAME.run_webserver()` in the order of the file. */
   readonly startCalls: readonly StartCall[];
-  /** The supervisor's reading of the file as an entrypoint; `unknown` too when it starts nothing or does not parse. */
-  readonly supervisor: SupervisorReading;
+  readonly startedElsewhere: readonly StartedElsewhere[];
+  readonly entrypoint: EntrypointReading;
+  readonly rayUses: readonly RayUse[];
+  readonly remotes: readonly RayRemote[];
+  /** False when the grammar found an error: Python would not run the file, and Gym reads nothing from it. */
+  readonly parses: boolean;
+}
+
+/** The flag of the file as a whole: of what it starts, any on makes it on, else any that is unknown makes it unknown. */
+export interface EntrypointReading {
+  readonly strict: SupervisorReading;
+  /** Whether the published rules leave the supervisor's reading of a started class open. */
+  readonly strictOpen: boolean;
+  readonly sameFile: FlagValue;
+  readonly tree: FlagValue;
 }
