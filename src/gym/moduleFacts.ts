@@ -47,31 +47,37 @@ export type NameBinding = {
   readonly line: number;
   /** Whether it stands under an `if`, `try`, `for` or the like, so that it may not be executed. */
   readonly conditional: boolean;
+  /** Whether a `try` is what it stands under. */
+  readonly inTry: boolean;
+  /** Whether it stands under `if TYPE_CHECKING:`, and so is never run. */
+  readonly typeCheckingOnly: boolean;
   /** Whether it stands in a function: it then means something only there. */
   readonly local: boolean;
 } & NameMeaning;
 
 export type NameMeaning =
-  | { readonly kind: 'class'; /** Index in {@link ModuleFacts.classes}. */ readonly index: number }
+  | { readonly kind: 'class' /** Index in {@link ModuleFacts.classes}. */; readonly index: number }
   | ({
       readonly kind: 'import';
       /** What is taken from the module; undefined for `import a.b` (`a`) and `import a.b as c` (`a.b`). */
       readonly name: string | undefined;
     } & ModuleReference)
-  | { readonly kind: 'alias'; /** The dotted name that stands for. */ readonly target: string }
+  | { readonly kind: 'alias' /** The dotted name that stands for. */; readonly target: string }
   /** Something else: a function, a computed value. */
   | { readonly kind: 'other' };
 
 /** A base class, or the receiver of a call, as far as this file tells what it is. */
 export type ClassReference =
-  | { readonly kind: 'class'; /** Index in {@link ModuleFacts.classes}. */ readonly index: number }
+  | { readonly kind: 'class' /** Index in {@link ModuleFacts.classes}. */; readonly index: number }
   | ({
       readonly kind: 'import';
       /** What is looked up in the module, part by part: a submodule, a class, a class in a class. */
       readonly path: readonly string[];
     } & ModuleReference)
-  /** A name that may come from a star import. */
+  /** A name that this file does not bind: Python's own, or from a star import. */
   | { readonly kind: 'name'; readonly name: string }
+  /** A name with a meaning in each branch of a `try` or an `if`. In a `try`, the first that can be found counts. */
+  | { readonly kind: 'either'; readonly inTry: boolean; readonly choices: readonly ClassReference[] }
   /** An expression, or a name that means no class: only running the file can tell. */
   | { readonly kind: 'unknown'; readonly text: string };
 
@@ -92,12 +98,16 @@ export interface FlagFacts {
   readonly value: BodyValue;
   /** The statement that says so, where there is one. */
   readonly declaration: SourceRange | undefined;
+  /** How that statement is written. `conditional`: under an `if`, a `try` or the like in the body. */
+  readonly form: 'assign' | 'annotated' | 'chained' | 'conditional' | 'other' | undefined;
   /** What Gym's supervisor reads: the last plain True or False that is assigned directly in the body. */
   readonly strict: 'on' | 'off' | 'unknown';
   /** Whether the published rules leave the supervisor's reading open: two assignments, or a chain of them. */
   readonly strictOpen: boolean;
-  /** Whether the body gives the flag a value or takes it away, so that nothing above it in the order of bases counts. */
+  /** Whether the class has a value of its own, be it None: then no base counts. */
   readonly bound: boolean;
+  /** Whether the body speaks of the flag at all, as a bare annotation or a `del` does too. */
+  readonly mentioned: boolean;
   readonly warnings: readonly FlagWarning[];
 }
 

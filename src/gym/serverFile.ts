@@ -13,7 +13,7 @@ export type SupervisorReading = 'on' | 'off' | 'unknown';
 /** Where the value of a reading comes from. */
 export type FlagOrigin =
   /** The body of the class itself, or a setting of its own from outside. */
-  | { readonly kind: 'own'; /** The line outside the body that has the last word. */ readonly setAgainOnLine?: number }
+  | { readonly kind: 'own' /** The line outside the body that has the last word. */; readonly setAgainOnLine?: number }
   | {
       readonly kind: 'base';
       readonly className: string;

@@ -37,7 +37,7 @@ export function createServerReadings(parser: PythonParser): ServerReadings {
       const entry: Entry = { version: document.version, reading: undefined };
       entries.set(document, entry);
       if (mayHoldServers(text)) {
-        entry.reading = withTree(parser, text, readServers).then(
+        entry.reading = withTree(parser, text, (root) => readServers(root, text)).then(
           (file) => {
             entry.reading = file;
             return file;

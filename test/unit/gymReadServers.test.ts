@@ -8,13 +8,13 @@ import { usePythonParser } from '../support/pythonGrammar';
 
 const parser = usePythonParser();
 
-const read = (text: string): Promise<ServerFile> => withTree(parser(), text, readServers);
+const read = (text: string): Promise<ServerFile> => withTree(parser(), text, (root) => readServers(root, text));
 
 /** `Name: kind, supervisor's reading, started`, one for each class. */
 async function words(text: string): Promise<string[]> {
   return (await read(text)).classes.map(
-    ({ qualifiedName, rayEnabled, supervisor, starts }) =>
-      `${qualifiedName}: ${rayEnabled.kind}, ${supervisor}${starts ? ', started' : ''}`,
+    ({ qualifiedName, declared, strict, starts }) =>
+      `${qualifiedName}: ${declared}, ${strict}${starts ? ', started' : ''}`,
   );
 }
 
@@ -142,8 +142,8 @@ describe('while somebody types', () => {
 
   test('a file that does not parse settles nothing for the supervisor', async () => {
     const whole = 'class S(SimpleServer):\n    ray_enabled = True\n\n\nS.run_webserver()\n';
-    assert.equal((await read(whole)).supervisor, 'on');
-    assert.equal((await read(`${whole}\nx = (\n`)).supervisor, 'unknown');
+    assert.equal((await read(whole)).entrypoint.strict, 'on');
+    assert.equal((await read(`${whole}\nx = (\n`)).entrypoint.strict, 'unknown');
   });
 
   test('a class whose header is not closed is not taken for the one below it', async () => {
@@ -204,16 +204,16 @@ App = Outer.Inner
 App.run_webserver()
 `;
     assert.deepEqual(await words(text), ['Outer.Inner: on, on, started']);
-    assert.equal((await read(text)).supervisor, 'unknown');
+    assert.equal((await read(text)).entrypoint.strict, 'unknown');
     const dotted = await read(text.replace('App.run', 'Outer.Inner.run'));
     assert.equal(dotted.classes[0]?.starts, true);
-    assert.equal(dotted.supervisor, 'unknown');
+    assert.equal(dotted.entrypoint.strict, 'unknown');
   });
 
   test('a class under a condition is started, but the supervisor does not look there', async () => {
     const text = 'if x:\n    class S(SimpleServer):\n        ray_enabled = True\nS.run_webserver()\n';
     assert.deepEqual(await words(text), ['S: on, on, started']);
-    assert.equal((await read(text)).supervisor, 'unknown');
+    assert.equal((await read(text)).entrypoint.strict, 'unknown');
   });
 
   test('nothing is started by a name alone, another method or a string', async () => {
@@ -221,13 +221,13 @@ App.run_webserver()
       'class S(SimpleServer): pass\nS.run_webserver\nS.run()\nrun_webserver(S)\n"S.run_webserver()"\n# S.run_webserver()\n';
     const file = await read(text);
     assert.deepEqual(file.startCalls, []);
-    assert.equal(file.supervisor, 'unknown');
+    assert.equal(file.entrypoint.strict, 'unknown');
   });
 });
 
 test('columns count UTF-16 units after emoji and wide letters', async () => {
   const text = 'class S(SimpleServer): 名 = "😀é"; ray_enabled = True\n';
-  const declaration = (await read(text)).classes[0]?.rayEnabled.declaration;
+  const declaration = (await read(text)).classes[0]?.declaration;
   const column = text.indexOf('ray_enabled');
   assert.deepEqual(declaration, { startLine: 0, startColumn: column, endLine: 0, endColumn: column + 18 });
 });
@@ -271,7 +271,7 @@ describe('readings', () => {
 
     document.version = 2;
     document.text = server.replace('True', 'False');
-    assert.equal((await readings.read(document))?.classes[0]?.rayEnabled.kind, 'off');
+    assert.equal((await readings.read(document))?.classes[0]?.declared, 'off');
     assert.equal(parses(), 2);
   });
 

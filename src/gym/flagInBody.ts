@@ -1,64 +1,81 @@
 import type { Node } from 'web-tree-sitter';
 import { crossesLineEnd, isField, nameOf, rangeOf, type SourceRange, withoutParentheses } from '../python/syntax';
-import type { RayEnabled, SupervisorReading } from './serverFile';
+import type { FlagFacts, FlagWarning } from './moduleFacts';
 
-const FLAG = 'ray_enabled';
-
-/** What one class body says about the flag. */
-export interface RayEnabledReading {
-  readonly rayEnabled: RayEnabled;
-  readonly supervisor: SupervisorReading;
-  /** Whether the body gives the flag a value or a type at all, whatever comes of it later. */
-  readonly mentioned: boolean;
-}
+export const FLAG = 'ray_enabled';
 
 type Value = 'on' | 'off' | 'none' | 'unreadable' | 'deleted';
 
-/** One thing in the class body that gives the name a value or takes it away. */
-interface Binding {
-  readonly value: Value;
+/** One thing in a class body that gives the flag a value, a type, or takes it away. */
+export interface FlagBinding {
+  /** `annotation`: a type and no value. `global`: the name is not the class's at all. */
+  readonly value: Value | 'annotation' | 'global';
   readonly range: SourceRange;
   /** Whether it is an assignment to the plain name, directly in the body: the only form that the supervisor looks at. */
   readonly direct: boolean;
+  readonly form: NonNullable<FlagFacts['form']>;
+  /** Its type, as far as pydantic cares: a class variable, or a field of the model. */
+  readonly annotation: 'class_var' | 'field' | undefined;
 }
 
-/** Reads the flag in the body of a `class_definition`, as Python would run it: the last binding wins. */
-export function readRayEnabled(classNode: Node): RayEnabledReading {
-  const mentions = mentionsIn(classNode);
-  const bindings = mentions.map((name) => bindingOf(name, classNode)).filter((binding) => binding !== undefined);
-  const isGlobal = mentions.some((name) => name.parent?.type === 'global_statement');
+/** Reads what one statement of a class body binds the flag to. Nothing when it does not speak of it. */
+export function flagBindingsIn(statement: Node, classNode: Node): FlagBinding[] {
+  return statement
+    .descendantsOfType('identifier')
+    .filter((identifier) => nameOf(identifier) === FLAG && scopeIs(classNode, identifier))
+    .map((identifier) => bindingOf(identifier, classNode))
+    .filter((binding) => binding !== undefined);
+}
+
+/** What a class body says about the flag as a whole, as Python would run it: the last binding wins. */
+export function foldFlag(bindings: readonly FlagBinding[]): FlagFacts {
+  const isGlobal = bindings.some(({ value }) => value === 'global');
+  const assigned = bindings.filter(({ value }) => value !== 'annotation' && value !== 'global');
+  const direct = assigned.filter((binding) => binding.direct);
+  const last = isGlobal ? undefined : assigned.at(-1);
+  const isThere = last !== undefined && last.value !== 'deleted';
+  // Of two direct assignments the last one counts, as in Python; what Gym does with two is not published.
+  const strict = direct.at(-1)?.value;
+  const strictOpen = direct.length > 1 || direct.some(({ form }) => form === 'chained');
   return {
-    rayEnabled: isGlobal ? NOT_DECLARED : lastWord(bindings),
-    supervisor: supervisorReading(bindings),
-    mentioned: bindings.length > 0 || mentions.some(isBareAnnotation),
+    value: !isThere || last.value === 'none' ? 'not_declared' : asBodyValue(last.value),
+    declaration: isThere ? last.range : undefined,
+    form: isThere ? last.form : undefined,
+    strict: strict === 'on' || strict === 'off' ? strict : 'unknown',
+    strictOpen,
+    bound: isThere,
+    mentioned: bindings.length > 0,
+    warnings: warningsOf(bindings, assigned, last, strictOpen),
   };
 }
 
-const NOT_DECLARED: RayEnabled = { kind: 'not_declared', declaration: undefined };
-
-function lastWord(bindings: readonly Binding[]): RayEnabled {
-  const last = bindings.at(-1);
-  if (!last || last.value === 'deleted') {
-    return NOT_DECLARED;
-  }
-  return { kind: last.value === 'none' ? 'not_declared' : last.value, declaration: last.range };
+function asBodyValue(value: FlagBinding['value']): 'on' | 'off' | 'unreadable' {
+  return value === 'on' || value === 'off' ? value : 'unreadable';
 }
 
-/** Of two direct assignments the last one counts, as in Python; what Gym does with two is not published. */
-function supervisorReading(bindings: readonly Binding[]): SupervisorReading {
-  const value = bindings.findLast((binding) => binding.direct)?.value;
-  return value === 'on' || value === 'off' ? value : 'unknown';
-}
-
-/** Every identifier that is the flag's name in the scope of the class itself, in the order of the file. */
-function mentionsIn(classNode: Node): Node[] {
-  // What the grammar could not fit in stands beside the body, not in it.
-  const parts = classNode.children.filter((child) => child.type === 'block' || child.isError);
-  return parts
-    .flatMap((part) => (part.isError ? [part] : part.namedChildren))
-    .filter((part) => part.text.normalize('NFKC').includes(FLAG))
-    .flatMap((part) => part.descendantsOfType('identifier'))
-    .filter((identifier) => nameOf(identifier) === FLAG && scopeIs(classNode, identifier));
+function warningsOf(
+  bindings: readonly FlagBinding[],
+  assigned: readonly FlagBinding[],
+  last: FlagBinding | undefined,
+  strictOpen: boolean,
+): FlagWarning[] {
+  const warnings: FlagWarning[] = [];
+  const warn = (code: FlagWarning['code'], at: FlagBinding | undefined): void => {
+    if (at) {
+      warnings.push({ code, range: at.range });
+    }
+  };
+  warn('not_a_literal', last?.value === 'unreadable' ? last : undefined);
+  // A type on any of them makes a field of the model out of all of them.
+  const field = bindings.some(({ annotation }) => annotation === 'class_var')
+    ? undefined
+    : bindings.find(({ annotation }) => annotation === 'field');
+  const hasValue = last !== undefined && last.value !== 'deleted';
+  warn('annotated_without_class_var', hasValue ? field : undefined);
+  warn('annotation_without_value', hasValue ? undefined : bindings.find(({ value }) => value === 'annotation'));
+  warn('declared_more_than_once', assigned.length > 1 ? assigned.at(-1) : undefined);
+  warn('strict_reading_open', strictOpen ? assigned.findLast(({ direct }) => direct) : undefined);
+  return warnings;
 }
 
 const SCOPES: ReadonlySet<string> = new Set([
@@ -111,7 +128,7 @@ const TARGET_GROUPS: ReadonlySet<string> = new Set([
   'list',
 ]);
 
-function bindingOf(identifier: Node, classNode: Node): Binding | undefined {
+function bindingOf(identifier: Node, classNode: Node): FlagBinding | undefined {
   let target = identifier;
   let grouped = false;
   while (target.parent && TARGET_GROUPS.has(target.parent.type)) {
@@ -122,24 +139,27 @@ function bindingOf(identifier: Node, classNode: Node): Binding | undefined {
   if (!parent) {
     return undefined;
   }
+  if (parent.type === 'global_statement') {
+    return { ...otherAt(rangeOf(parent)), value: 'global' };
+  }
   if (isUnfinished(parent, classNode)) {
-    return { value: 'unreadable', range: rangeOf(identifier), direct: false };
+    return otherAt(rangeOf(identifier));
   }
   if (parent.type === 'delete_statement') {
-    const certain = isDirectlyIn(classNode, parent);
-    return { value: certain ? 'deleted' : 'unreadable', range: rangeOf(parent), direct: false };
+    return { ...otherAt(rangeOf(parent)), value: isDirectlyIn(classNode, parent) ? 'deleted' : 'unreadable' };
   }
   if (parent.type === 'assignment' && isField(target, parent, 'left')) {
-    return grouped ? unreadableAt(rangeOf(parent)) : assignmentBinding(parent, classNode);
+    return grouped ? otherAt(rangeOf(parent)) : assignmentBinding(parent, classNode);
   }
   if (parent.type === 'augmented_assignment' && isField(target, parent, 'left')) {
-    return unreadableAt(rangeOf(parent));
+    return otherAt(rangeOf(parent));
   }
-  return bindsOtherwise(target, parent) ? unreadableAt(rangeOf(identifier)) : undefined;
+  return bindsOtherwise(target, parent) ? otherAt(rangeOf(identifier)) : undefined;
 }
 
-function unreadableAt(range: SourceRange): Binding {
-  return { value: 'unreadable', range, direct: false };
+/** A binding that only running the file can tell. */
+export function otherAt(range: SourceRange): FlagBinding {
+  return { value: 'unreadable', range, direct: false, form: 'other', annotation: undefined };
 }
 
 function bindsOtherwise(target: Node, parent: Node): boolean {
@@ -162,11 +182,8 @@ function bindsOtherwise(target: Node, parent: Node): boolean {
 }
 
 /** `a = b = VALUE` is to the grammar an assignment of an assignment; to Python it is one statement with two targets. */
-function assignmentBinding(assignment: Node, classNode: Node): Binding | undefined {
+function assignmentBinding(assignment: Node, classNode: Node): FlagBinding {
   const value = assignedValue(assignment);
-  if (value === undefined) {
-    return undefined;
-  }
   let whole = assignment;
   // An unfinished `x =` on the line above takes this assignment for its value; to whoever reads it they are two.
   while (whole.parent?.type === 'assignment' && whole.previousSibling?.endPosition.row === whole.startPosition.row) {
@@ -177,7 +194,30 @@ function assignmentBinding(assignment: Node, classNode: Node): Binding | undefin
     statement = statement.parent;
   }
   const direct = statement !== null && isDirectlyIn(classNode, statement);
-  return { value: direct && !crossesLineEnd(whole) ? value : 'unreadable', range: rangeOf(whole), direct };
+  const annotation = annotationOf(assignment);
+  if (value === undefined) {
+    return { ...otherAt(rangeOf(whole)), value: 'annotation', annotation };
+  }
+  const isChained = whole.id !== assignment.id || assignment.childForFieldName('right')?.type === 'assignment';
+  const form = isChained ? 'chained' : annotation ? 'annotated' : 'assign';
+  return {
+    value: direct && !crossesLineEnd(whole) ? value : 'unreadable',
+    range: rangeOf(whole),
+    direct,
+    form: direct ? form : 'conditional',
+    annotation,
+  };
+}
+
+/** What pydantic makes of the type: a `Final` with a value is a class variable to it, as a `ClassVar` is. */
+function annotationOf(assignment: Node): FlagBinding['annotation'] {
+  const type = assignment.childForFieldName('type');
+  if (!type) {
+    return undefined;
+  }
+  return /^["'(\s]*(?:[\w.]*\bAnnotated\[\s*)?(?:[\w.]+\.)?(?:ClassVar|Final)\b/.test(type.text)
+    ? 'class_var'
+    : 'field';
 }
 
 /** Undefined for a bare annotation, which assigns nothing. */
@@ -215,13 +255,6 @@ function isOnlyParentheses(group: Node): boolean {
     (group.type === 'tuple_pattern' &&
       group.namedChildCount === 1 &&
       !group.children.some((child) => child.type === ','))
-  );
-}
-
-function isBareAnnotation(identifier: Node): boolean {
-  const parent = identifier.parent;
-  return (
-    parent?.type === 'assignment' && isField(identifier, parent, 'left') && parent.childForFieldName('type') !== null
   );
 }
 

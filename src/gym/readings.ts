@@ -1,0 +1,225 @@
+import type { FollowReference, FoundClass } from './followReference';
+import { isCertain, linearize } from './linearize';
+import type { ClassFacts, ClassReference, FlagSetting, ModuleFacts, StartCall } from './moduleFacts';
+import { nameOfReference, withinTheFile } from './references';
+import type {
+  EntrypointReading,
+  FlagOrigin,
+  FlagReading,
+  FlagValue,
+  ServerClass,
+  ServerFile,
+  StartedElsewhere,
+  SupervisorReading,
+} from './serverFile';
+import { wellKnownBase } from './wellKnownBases';
+
+/** The file that is read, and how to get from it to others. */
+interface Reader {
+  readonly file: string;
+  readonly facts: ModuleFacts;
+  readonly follow: FollowReference;
+}
+
+/**
+ * Reads what one file holds that concerns Gym, from its facts.
+ *
+ * @param follow leads to classes of other files; without it the tree reading is the same as that of the file alone
+ */
+export function readServerFile(file: string, facts: ModuleFacts, follow?: FollowReference): ServerFile {
+  const alone: Reader = { file, facts, follow: withinTheFile };
+  const inTree: Reader = follow ? { file, facts, follow } : alone;
+  const started = startedClasses(inTree);
+  const classes = facts.classes.flatMap((candidate, index) => {
+    const calls = started.get(index) ?? [];
+    return calls.length > 0 || isServer({ file, facts, index }, inTree.follow)
+      ? [serverClass(candidate, index, calls, alone, inTree)]
+      : [];
+  });
+  const startedElsewhere = facts.startCalls
+    .filter(({ target }) => target.kind !== 'class')
+    .map((call) => startedElsewhereBy(call, alone, inTree));
+  return {
+    classes,
+    startCalls: facts.startCalls,
+    startedElsewhere,
+    entrypoint: entrypointReading(facts, classes, startedElsewhere),
+    rayUses: facts.rayUses,
+    remotes: facts.remotes,
+    parses: facts.parses,
+  };
+}
+
+function serverClass(
+  candidate: ClassFacts,
+  index: number,
+  calls: readonly StartCall[],
+  alone: Reader,
+  inTree: Reader,
+): ServerClass {
+  const own = { file: alone.file, facts: alone.facts, index };
+  const sameFile = readFlag(own, alone);
+  const setOutside = settingsOf(own, alone).at(-1);
+  return {
+    name: candidate.name,
+    qualifiedName: candidate.qualifiedName,
+    nameRange: candidate.nameRange,
+    isTopLevel: candidate.place === 'top',
+    declared: candidate.flag.value,
+    declaration: candidate.flag.declaration,
+    strict: candidate.flag.strict,
+    sameFile,
+    tree: inTree === alone ? sameFile : readFlag(own, inTree),
+    starts: calls.some(({ starts }) => starts),
+    startCalls: calls,
+    warnings: setOutside
+      ? [...candidate.flag.warnings, { code: 'set_outside_class_body', range: setOutside.range }]
+      : candidate.flag.warnings,
+  };
+}
+
+function startedElsewhereBy(call: StartCall, alone: Reader, inTree: Reader): StartedElsewhere {
+  const sameFile = readReference(call.target, alone);
+  return { call, sameFile, tree: inTree === alone ? sameFile : readReference(call.target, inTree) };
+}
+
+function readReference(reference: ClassReference, reader: Reader): FlagReading {
+  const found = reader.follow({ file: reader.file, facts: reader.facts }, reference);
+  if (typeof found === 'string') {
+    return found === 'gym_base'
+      ? UNDECLARED
+      : { value: 'unknown', origin: { kind: 'unresolved', what: nameOfReference(reference) } };
+  }
+  return readFlag(found, reader);
+}
+
+/** The value that the class has when the file runs: that of the first class in Python's order of bases that has one. */
+function readFlag(own: FoundClass, reader: Reader): FlagReading {
+  const order = linearize(own, reader.follow);
+  const gap = order.find((entry) => entry.kind === 'unresolved');
+  const unknown: FlagReading = { value: 'unknown', origin: { kind: 'unresolved', what: gap?.what ?? '' } };
+  for (const entry of order) {
+    if (entry.kind === 'unresolved') {
+      return unknown;
+    }
+    const reading = entry.kind === 'class' ? ownValue(entry.found, own, reader) : undefined;
+    if (reading || entry.kind === 'gym_flag') {
+      const isFirst = gap === undefined || isCertain(own, entry, reader.follow);
+      return isFirst ? (reading ?? UNDECLARED) : unknown;
+    }
+  }
+  return UNDECLARED;
+}
+
+const UNDECLARED: FlagReading = { value: 'not_declared', origin: undefined };
+
+/** What one class of the order says itself; undefined when it says nothing, so that the next one is asked. */
+function ownValue(entry: FoundClass, own: FoundClass, reader: Reader): FlagReading | undefined {
+  const facts = entry.facts.classes[entry.index];
+  const settings = settingsOf(entry, reader);
+  const last = settings.at(-1);
+  if (!facts || (!facts.flag.bound && !last)) {
+    return undefined;
+  }
+  // The None of Gym's own base is nobody's declaration.
+  if (facts.name === 'SimpleServer' && facts.flag.value === 'not_declared' && !last) {
+    return UNDECLARED;
+  }
+  return { value: last ? settingValue(last) : facts.flag.value, origin: originOf(entry, facts, own, last) };
+}
+
+function settingValue(setting: FlagSetting): FlagValue {
+  return setting.certain ? setting.value : 'unreadable';
+}
+
+function originOf(entry: FoundClass, facts: ClassFacts, own: FoundClass, last: FlagSetting | undefined): FlagOrigin {
+  const setAgain = last ? { setAgainOnLine: last.range.startLine } : {};
+  if (entry.file === own.file && entry.index === own.index) {
+    return { kind: 'own', ...setAgain };
+  }
+  return {
+    kind: 'base',
+    className: facts.name,
+    file: entry.file === own.file ? undefined : entry.file,
+    range: facts.flag.declaration ?? facts.nameRange,
+    ...setAgain,
+  };
+}
+
+/** The settings from outside that are for this class: in its own file, and in the file that is read. */
+function settingsOf(entry: FoundClass, reader: Reader): FlagSetting[] {
+  const files = entry.file === reader.file ? [reader] : [{ file: entry.file, facts: entry.facts }, reader];
+  return files.flatMap(({ file, facts }) =>
+    facts.settings.filter(({ target }) => {
+      const found = reader.follow({ file, facts }, target);
+      return typeof found !== 'string' && found.file === entry.file && found.index === entry.index;
+    }),
+  );
+}
+
+/** Whether the class says something about the flag or comes from a server. */
+function isServer(candidate: FoundClass, follow: FollowReference, seen: ReadonlySet<string> = new Set()): boolean {
+  const facts = candidate.facts.classes[candidate.index];
+  const key = `${candidate.file}\n${candidate.index}`;
+  if (!facts || seen.has(key)) {
+    return false;
+  }
+  if (facts.flag.mentioned) {
+    return true;
+  }
+  return facts.bases.some((base) => {
+    const found = follow(candidate, base);
+    return typeof found === 'string'
+      ? found === 'gym_base' || wellKnownBase(base) === 'gym_base'
+      : isServer(found, follow, new Set([...seen, key]));
+  });
+}
+
+function startedClasses({ facts }: Reader): Map<number, StartCall[]> {
+  const started = new Map<number, StartCall[]>();
+  for (const call of facts.startCalls) {
+    if (call.target.kind === 'class') {
+      started.set(call.target.index, [...(started.get(call.target.index) ?? []), call]);
+    }
+  }
+  return started;
+}
+
+function entrypointReading(
+  facts: ModuleFacts,
+  classes: readonly ServerClass[],
+  elsewhere: readonly StartedElsewhere[],
+): EntrypointReading {
+  const strict = strictReading(facts);
+  const started = [...classes.filter(({ starts }) => starts), ...elsewhere.filter(({ call }) => call.starts)];
+  return {
+    strict: strict.value,
+    strictOpen: strict.isOpen,
+    sameFile: union(started.map(({ sameFile }) => sameFile.value)),
+    tree: union(started.map(({ tree }) => tree.value)),
+  };
+}
+
+/**
+ * The supervisor's rule: of the classes that plain names start, any that is on makes it on; else any that it cannot read
+ * makes it unknown. A name counts only when it is a class at the top level of this same file; of two, the last.
+ */
+function strictReading({ classes, startCalls, parses }: ModuleFacts): { value: SupervisorReading; isOpen: boolean } {
+  const flags = startCalls.map(
+    ({ receiver }) => classes.findLast(({ name, place }) => place === 'top' && name === receiver)?.flag,
+  );
+  const readings = new Set(flags.map((flag) => flag?.strict ?? 'unknown'));
+  const isOpen = parses && flags.some((flag) => flag?.strictOpen);
+  if (!parses || readings.size === 0) {
+    return { value: 'unknown', isOpen };
+  }
+  return { value: readings.has('on') ? 'on' : readings.has('unknown') ? 'unknown' : 'off', isOpen };
+}
+
+/** Of what is started, any on makes it on; else what is least known decides. */
+function union(values: readonly FlagValue[]): FlagValue {
+  const weightiest = (['on', 'unknown', 'unreadable', 'not_declared', 'off'] as const).find((value) =>
+    values.includes(value),
+  );
+  return weightiest ?? 'not_declared';
+}
