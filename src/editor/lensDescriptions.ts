@@ -24,7 +24,7 @@ export function describeLenses(file: ServerFile, ray: RayState): LensDescription
 }
 
 function flagLens(server: ServerClass): LensDescription {
-  const { declaration } = server.rayEnabled;
+  const { declaration } = server;
   return {
     range: server.nameRange,
     ...flagWords(server),
@@ -32,8 +32,9 @@ function flagLens(server: ServerClass): LensDescription {
   };
 }
 
-function flagWords({ rayEnabled, declaringBase }: ServerClass): { title: string; tooltip: string } {
-  switch (rayEnabled.kind) {
+function flagWords({ declared, sameFile }: ServerClass): { title: string; tooltip: string } {
+  const declaringBase = sameFile.origin?.kind === 'base' ? sameFile.origin.className : undefined;
+  switch (declared) {
     case 'on':
       return { title: 'Ray: on', tooltip: 'ray_enabled is True: this server connects to a Ray cluster.' };
     case 'off':
@@ -58,8 +59,7 @@ function flagWords({ rayEnabled, declaringBase }: ServerClass): { title: string;
 }
 
 function actionLens(server: ServerClass, ray: RayState): LensDescription | undefined {
-  const { kind } = server.rayEnabled;
-  if (kind === 'off' || (kind !== 'on' && ray !== 'running')) {
+  if (server.declared === 'off' || (server.declared !== 'on' && ray !== 'running')) {
     return undefined;
   }
   return { range: server.nameRange, ...actionWords(ray) };

@@ -1,23 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeLenses, type LensDescription, type RayState } from '../../src/editor/lensDescriptions';
-import type { RayEnabledKind, ServerClass, ServerFile } from '../../src/gym/serverFile';
+import type { BodyValue } from '../../src/gym/moduleFacts';
+import type { FlagReading, ServerClass, ServerFile } from '../../src/gym/serverFile';
 
 const nameRange = { startLine: 3, startColumn: 6, endLine: 3, endColumn: 12 };
 const declaration = { startLine: 4, startColumn: 4, endLine: 4, endColumn: 22 };
 
-function lensesOf(kind: RayEnabledKind, ray: RayState, more: Partial<ServerClass> = {}): LensDescription[] {
+function lensesOf(kind: BodyValue, ray: RayState, more: Partial<ServerClass> = {}): LensDescription[] {
+  const reading: FlagReading = { value: kind, origin: kind === 'not_declared' ? undefined : { kind: 'own' } };
   const server: ServerClass = {
     name: 'Server',
     qualifiedName: 'Server',
     nameRange,
-    rayEnabled: { kind, declaration: kind === 'not_declared' ? undefined : declaration },
-    declaringBase: undefined,
-    supervisor: 'unknown',
+    isTopLevel: true,
+    declared: kind,
+    declaration: kind === 'not_declared' ? undefined : declaration,
+    strict: kind === 'on' || kind === 'off' ? kind : 'unknown',
+    sameFile: reading,
+    tree: reading,
     starts: true,
+    startCalls: [],
+    warnings: [],
     ...more,
   };
-  const file: ServerFile = { classes: [server], startCalls: [], supervisor: 'unknown' };
+  const file: ServerFile = {
+    classes: [server],
+    startCalls: [],
+    startedElsewhere: [],
+    entrypoint: { strict: server.strict, strictOpen: false, sameFile: kind, tree: kind },
+    rayUses: [],
+    remotes: [],
+    parses: true,
+  };
   return describeLenses(file, ray);
 }
 
@@ -25,7 +40,7 @@ const said = (lenses: LensDescription[]): string[] =>
   lenses.map(({ title, action }) => (action && 'command' in action ? `${title} > ${action.command}` : title));
 
 test('what a started class shows in each state of the cluster', () => {
-  const table: Readonly<Record<RayEnabledKind, Readonly<Record<RayState, string[]>>>> = {
+  const table: Readonly<Record<BodyValue, Readonly<Record<RayState, string[]>>>> = {
     on: {
       none: ['Ray: on', 'Start Ray > shardboard.startCluster'],
       starting: ['Ray: on', 'Ray is starting > shardboard.showCluster'],
@@ -67,7 +82,8 @@ test('lenses stand on the name of the class and lead to the declaration, if ther
 });
 
 test('a base that declares the flag is named', () => {
-  const [lens] = lensesOf('not_declared', 'none', { declaringBase: 'Base' });
+  const origin = { kind: 'base', className: 'Base', file: undefined, range: declaration } as const;
+  const [lens] = lensesOf('not_declared', 'none', { sameFile: { value: 'on', origin } });
   assert.equal(lens?.title, 'Ray: not declared here, but in Base');
 });
 
