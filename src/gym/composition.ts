@@ -138,10 +138,9 @@ function inherit(map: MutableMap, root: MutableMap, before: ConfigurationMap, pr
       continue;
     }
     const path = directive.path.split('.');
-    const parent = valueAt(root, path.slice(0, -1));
     const source = valueAt(before, path);
-    if (directive.moves && isMutableMap(parent)) {
-      parent.delete(path.at(-1) ?? '');
+    if (directive.moves) {
+      deleteAt(root, path);
     }
     if (source === undefined) {
       problems.push(`${key} inherits from ${directive.path}, which this configuration does not hold.`);
@@ -186,6 +185,15 @@ function takeDirective(value: MutableValue): { readonly path: string; readonly m
     }
   }
   return undefined;
+}
+
+function deleteAt(map: MutableMap, [key = '', ...rest]: readonly string[]): void {
+  const child = map.get(key);
+  if (rest.length === 0) {
+    map.delete(key);
+  } else if (isMutableMap(child)) {
+    deleteAt(child, rest);
+  }
 }
 
 function valueAt(map: ConfigurationMap, path: readonly string[]): ConfigurationValue | undefined {
@@ -241,7 +249,8 @@ function serversIn(root: MutableMap, problems: string[]): ConfiguredServer[] {
         ? [...servers].filter(([name]) => name !== 'dummy_model')
         : servers;
     const entrypoint = second && isMutableMap(second[1]) ? second[1].get('entrypoint') : undefined;
-    if (!second || entrypoint === undefined) {
+    // For OmegaConf a value that is still to be given is not there.
+    if (!second || entrypoint === undefined || entrypoint === '???') {
       return [];
     }
     return [{ instance, kind, name: second[0], entrypoint: entrypointFile(instance, entrypoint, root, problems) }];
@@ -256,7 +265,7 @@ function entrypointFile(
 ): string | undefined {
   const reference = typeof value === 'string' ? /^\$\{([\w.]+)\}$/.exec(value)?.[1] : undefined;
   const file = reference === undefined ? value : valueAt(root, reference.split('.'));
-  if (typeof file !== 'string' || file === '???' || file.includes('${')) {
+  if (typeof file !== 'string' || file.includes('${')) {
     return undefined;
   }
   if (file.startsWith('/')) {
