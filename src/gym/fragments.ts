@@ -107,6 +107,10 @@ export function relativeTo(range: SourceRange, origin: Origin): SourceRange {
   };
 }
 
+export function relativeOrigin({ line, column }: Origin, origin: Origin): Origin {
+  return { line: line - origin.line, column: line === origin.line ? column - origin.column : column };
+}
+
 export function absoluteOrigin({ line, column }: Origin, origin: Origin): Origin {
   return { line: line + origin.line, column: column + (line === 0 ? origin.column : 0) };
 }

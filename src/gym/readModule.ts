@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'web-tree-sitter';
-import { rangeOf, type SourceRange } from '../python/syntax';
 import { assembleModule, type Collected } from './assembleModule';
 import { FLAG, type FlagBinding, otherAt } from './flagInBody';
 import {
@@ -10,7 +10,7 @@ import {
   type Fragment,
   type Origin,
   originOf,
-  relativeTo,
+  relativeOrigin,
   type Scope,
 } from './fragments';
 import type { ModuleFacts } from './moduleFacts';
@@ -34,93 +34,149 @@ interface Statement {
 }
 
 interface OpenClass {
-  readonly range: SourceRange;
+  /** Where its `class` stands: a decorator comes before it. */
+  readonly at: Origin;
   readonly header: Omit<ClassFragment, 'flagBindings'>;
   readonly parts: readonly Part[];
 }
 
-/** A statement in another one: its place is told from where that begins. */
-interface Part {
-  readonly id: number;
-  readonly isInClass: boolean;
-  readonly at: SourceRange;
+/** A statement, and where it begins: in the file, or as it is told from where the statement around it begins. */
+interface Placed {
+  readonly at: Origin;
   readonly statement: Statement;
 }
 
-/**
- * The tree says what has stayed: a node that is taken over from the tree before keeps its id. What a statement says depends
- * on whether it stands in a class, so that the two kinds are kept apart: a body stays when its `class` becomes an `if`.
- */
-interface Known {
-  readonly inModule: Map<number, Statement>;
-  readonly inClass: Map<number, Statement>;
+/** A statement in the body of a class. */
+interface Part extends Placed {
+  readonly id: number | undefined;
 }
 
+/** Most statements say nothing, and then are told apart from those that do by this one alone. */
+const SAYS_NOTHING: Statement = { fragment: undefined, openClass: undefined };
+
+/**
+ * Statements by an id that says what has stayed. A node that is taken over from the tree before is the same as it was, but its
+ * own id is where its parent keeps it, and parents are made anew. The id of its first child is where it keeps that, and so
+ * stays. All this holds for as long as the tree before lives, and nothing older may be in here: freed memory is used again.
+ */
+type Known = ReadonlyMap<number | undefined, Statement>;
+
+interface Source {
+  readonly text: string;
+  readonly hasError: boolean;
+}
+
+/** Finds the class that began at a place, as it was before. */
+type ClassBefore = (at: Origin) => OpenClass | undefined;
+
 export function createModuleReader(): ModuleReader {
-  let known: Known = { inModule: new Map(), inClass: new Map() };
+  let known: Known = new Map();
+  let parts: readonly Placed[] = [];
+  let facts: ModuleFacts | undefined;
   return {
     read(root, text) {
-      const next: Known = { inModule: new Map(), inClass: new Map() };
-      const collected = newCollection();
+      const next = new Map<number | undefined, Statement>();
+      const source: Source = { text, hasError: root.hasError };
+      const found: Placed[] = [];
+      const classBefore: ClassBefore = (at) => parts.find((part) => isSamePlace(part.at, at))?.statement.openClass;
       for (const node of root.namedChildren) {
-        if (node.type !== 'comment') {
-          collect(statementOf(node, text, undefined, known, next), originOf(node), [], collected);
+        const id = idThatStays(node, source);
+        const statement = known.get(id) ?? readWhole(node, source, undefined, classBefore);
+        if (id !== undefined) {
+          next.set(id, statement);
+        }
+        if (statement !== SAYS_NOTHING) {
+          found.push({ at: originOf(node), statement });
         }
       }
       known = next;
-      return assembleModule(collected, !root.hasError);
+      // Most keystrokes change nothing that is told here: then nothing has to be put together again.
+      if (!facts || facts.parses === source.hasError || !areSame(parts, found)) {
+        const collected = newCollection();
+        for (const { at, statement } of found) {
+          collect(statement, at, [], collected);
+        }
+        facts = assembleModule(collected, !source.hasError);
+      }
+      parts = found;
+      return facts;
     },
   };
 }
 
-function statementOf(node: Node, text: string, classNode: Node | undefined, known: Known, next: Known): Statement {
-  const [before, after] = classNode ? [known.inClass, next.inClass] : [known.inModule, next.inModule];
-  const unchanged = before.get(node.id);
-  const statement = unchanged ?? readWhole(node, text, classNode, known, next);
-  after.set(node.id, statement);
-  if (unchanged?.openClass) {
-    keepParts(unchanged.openClass, next);
+/** Undefined when there is none. What the grammar could not make sense of is put together anew from old pieces. */
+function idThatStays(node: Node, { text, hasError }: Source): number | undefined {
+  if (hasError && node.isError) {
+    return undefined;
   }
-  return statement;
+  // Decorators are kept in a list of their own, which stays when what they decorate changes.
+  const child = text.charAt(node.startIndex) === '@' ? node.lastChild : node.firstChild;
+  return child?.id;
 }
 
-/** What is in a class that has not changed is still known when the next change is in it. */
-function keepParts({ parts }: OpenClass, next: Known): void {
-  for (const { id, isInClass, statement } of parts) {
-    (isInClass ? next.inClass : next.inModule).set(id, statement);
-    if (statement.openClass) {
-      keepParts(statement.openClass, next);
-    }
-  }
+function areSame(some: readonly Placed[], others: readonly Placed[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ at, statement }, index) => {
+      const other = others[index];
+      return other !== undefined && isSamePlace(at, other.at) && isSame(statement, other.statement);
+    })
+  );
 }
 
-function readWhole(node: Node, text: string, classNode: Node | undefined, known: Known, next: Known): Statement {
+function isSame(one: Statement, other: Statement): boolean {
+  if (one === other) {
+    return true;
+  }
+  const [a, b] = [one.openClass, other.openClass];
+  if (!a || !b) {
+    return !a && !b && isDeepStrictEqual(one.fragment, other.fragment);
+  }
+  return isSamePlace(a.at, b.at) && isDeepStrictEqual(a.header, b.header) && areSame(a.parts, b.parts);
+}
+
+function isSamePlace(one: Origin, other: Origin): boolean {
+  return one.line === other.line && one.column === other.column;
+}
+
+function readWhole(node: Node, source: Source, classNode: Node | undefined, classBefore: ClassBefore): Statement {
+  const statementText = source.text.slice(node.startIndex, node.endIndex);
+  const openClass = mayBeClass(statementText) ? openClassOf(node, source, classBefore) : undefined;
+  if (openClass) {
+    return { fragment: undefined, openClass };
+  }
+  const fragment = readStatement(node, statementText, classNode);
+  return fragment ? { fragment, openClass: undefined } : SAYS_NOTHING;
+}
+
+function mayBeClass(text: string): boolean {
+  return text.startsWith('class') || text.startsWith('@');
+}
+
+function openClassOf(node: Node, source: Source, classBefore: ClassBefore): OpenClass | undefined {
   const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node;
   const origin = originOf(node);
   const header = definition?.type === 'class_definition' ? readClassHeader(definition, origin) : undefined;
   if (!definition || !header) {
-    const fragment = readStatement(node, text.slice(node.startIndex, node.endIndex), classNode);
-    return { fragment, openClass: undefined };
+    return undefined;
   }
-  const decorators = node.namedChildren.filter(({ type }) => type === 'decorator');
-  const partOf = (part: Node, around: Node | undefined): Part => ({
-    id: part.id,
-    isInClass: around !== undefined,
-    at: relativeTo(rangeOf(part), origin),
-    statement: statementOf(part, text, around, known, next),
-  });
+  // A body says the same as before, statement by statement, even when the line of the class is another now.
+  const before = classBefore(origin)?.parts ?? [];
+  const known: Known = new Map(before.filter(({ id }) => id !== undefined).map(({ id, statement }) => [id, statement]));
+  const innerBefore: ClassBefore = (at) => before.find((part) => isSamePlace(part.at, at))?.statement.openClass;
+  const partOf = (part: Node, around: Node | undefined): Part => {
+    const at = relativeOrigin(originOf(part), origin);
+    const id = idThatStays(part, source);
+    return { id, at, statement: known.get(id) ?? readWhole(part, source, around, () => innerBefore(at)) };
+  };
+  const decorators = definition === node ? [] : node.namedChildren.filter(({ type }) => type === 'decorator');
   return {
-    fragment: undefined,
-    openClass: {
-      range: relativeTo(rangeOf(definition), origin),
-      header,
-      parts: [
-        ...decorators.map((decorator) => partOf(decorator, undefined)),
-        ...partsOf(definition)
-          .filter(({ type }) => type !== 'comment')
-          .map((part) => partOf(part, definition)),
-      ],
-    },
+    at: relativeOrigin(originOf(definition), origin),
+    header,
+    parts: [
+      ...decorators.map((decorator) => partOf(decorator, undefined)),
+      ...partsOf(definition).map((part) => partOf(part, definition)),
+    ],
   };
 }
 
@@ -146,9 +202,10 @@ function collect({ fragment, openClass }: Statement, origin: Origin, scopes: rea
     return;
   }
   const { header, parts } = openClass;
-  const origins = parts.map(({ at }) => absoluteOrigin({ line: at.startLine, column: at.startColumn }, origin));
+  const origins = parts.map(({ at }) => absoluteOrigin(at, origin));
+  const { line, column } = absoluteOrigin(openClass.at, origin);
   into.classes.push({
-    range: absolute(openClass.range, origin),
+    range: { startLine: line, startColumn: column, endLine: line, endColumn: column },
     around: { scopes, isPlain: true, conditional: false, inTry: false, typeCheckingOnly: false, guard: undefined },
     what: {
       ...header,
@@ -161,7 +218,6 @@ function collect({ fragment, openClass }: Statement, origin: Origin, scopes: rea
       ),
     },
   });
-  const { startLine: line, startColumn: column } = absolute(openClass.range, origin);
   const inside: Scope[] = [...scopes, { kind: 'class', name: header.name, line, column }];
   for (const [index, { statement }] of parts.entries()) {
     collect(statement, origins[index] ?? origin, inside, into);

@@ -21,32 +21,20 @@ const WORDS = /\b(?:class\b|import\b|run_webserver\b|ray_enabled\b|setattr\b|rem
 const LOOKALIKES =
   /[\u00aa\u00ba\u017f\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2100-\u214f\uff21-\uff3a\uff3f\uff41-\uff5a\ud835]/;
 
-const NOTHING: Fragment = {
-  classes: [],
-  imports: [],
-  calls: [],
-  settings: [],
-  remotes: [],
-  names: [],
-  exports: undefined,
-  flagBindings: [],
-  mentionsPyExecutable: false,
-};
-
 /** What a fragment is made in: every list can still grow. */
 type Draft = { -readonly [K in keyof Fragment]: Fragment[K] extends readonly (infer T)[] ? T[] : Fragment[K] };
 
 /**
- * Reads one statement of a module or of a class body, with all that is in it.
+ * Reads one statement of a module or of a class body, with all that is in it; undefined when it says nothing.
  *
  * @param text the text of the statement
  * @param classNode the class whose body it stands in; undefined in a module
  */
-export function readStatement(statement: Node, text: string, classNode: Node | undefined): Fragment {
+export function readStatement(statement: Node, text: string, classNode: Node | undefined): Fragment | undefined {
   const hits = hitsIn(text, statement.startIndex);
   const name = classNode ? undefined : nameBoundBy(statement, text);
   if (hits.length === 0 && !name) {
-    return NOTHING;
+    return undefined;
   }
   const draft: Draft = {
     classes: [],
@@ -312,19 +300,18 @@ const FUNCTION = /^(?:async\s+)?def\s/;
 
 /** A name that a statement of the module binds to something: what it stands for, when that is another name. */
 function nameBoundBy(statement: Node, text: string): FoundInStatement<NameFragment> | undefined {
-  const origin = originOf(statement);
   const found = (name: Node, alias: string | undefined): FoundInStatement<NameFragment> => ({
-    range: relativeTo(rangeOf(statement), origin),
+    range: relativeTo(rangeOf(statement), originOf(statement)),
     around: NOTHING_AROUND,
     what: { name: nameOf(name), alias },
   });
-  if (statement.type === 'expression_statement' && PLAIN_ASSIGNMENT.test(text)) {
+  if (PLAIN_ASSIGNMENT.test(text) && statement.type === 'expression_statement') {
     const assignment = statement.firstNamedChild;
     const left = assignment?.type === 'assignment' ? assignment.childForFieldName('left') : null;
     const right = assignment?.childForFieldName('right');
     return left?.type === 'identifier' && right ? found(left, dottedNameOf(withoutParentheses(right))) : undefined;
   }
-  if (statement.type === 'function_definition' && FUNCTION.test(text)) {
+  if (FUNCTION.test(text) && statement.type === 'function_definition') {
     const name = statement.childForFieldName('name');
     return name ? found(name, undefined) : undefined;
   }

@@ -1,56 +1,98 @@
-import { type PythonParser, withTree } from '../python/parser';
-import { mayHoldServers, readServers } from './readServers';
+import type { Disposable } from '../common/emitter';
+import type { PythonParser } from '../python/parser';
+import { createKeptTrees } from './keptTrees';
+import type { ModuleFacts } from './moduleFacts';
+import { readServerFile } from './readings';
+import { mayHoldServers } from './readServers';
 import type { ServerFile } from './serverFile';
+import type { ServerIndex } from './serverIndex';
 
 /** What a reading needs of a text that changes; VS Code's TextDocument is one. */
-export interface VersionedText {
+export interface OpenText {
   readonly version: number;
+  readonly uri: { readonly path: string };
   getText(): string;
 }
 
-/** Readings of open documents, one for each at its latest version. */
-export interface ServerReadings {
+/** Readings of open documents, each at its latest version, with their imports followed as far as an index knows. */
+export interface ServerReadings extends Disposable {
   /**
-   * What the document holds now: at once when this version has been read before, or holds nothing of Gym (then undefined,
-   * and nothing is parsed).
+   * What the document holds now: at once, but for the first of all. Undefined when it holds nothing of Gym; then nothing is
+   * parsed.
    *
    * @throws UserError when the grammar cannot be loaded; the next call tries again
    */
-  read(document: VersionedText): ServerFile | undefined | Promise<ServerFile | undefined>;
+  read(document: OpenText): ServerFile | undefined | Promise<ServerFile | undefined>;
+  /** The document is closed: its tree is freed, and the file on disk counts again. */
+  close(document: OpenText): void;
 }
 
 interface Entry {
   readonly version: number;
-  reading: ServerFile | undefined | Promise<ServerFile | undefined>;
+  facts: ModuleFacts | undefined | Promise<ModuleFacts>;
 }
 
-/** Keeps no tree: each is freed as soon as it is read. A reading goes when its document does. */
-export function createServerReadings(parser: PythonParser): ServerReadings {
-  const entries = new WeakMap<VersionedText, Entry>();
+/** Of a file on its own the facts alone decide. */
+const alone = new WeakMap<ModuleFacts, ServerFile>();
+
+function readAlone(path: string, facts: ModuleFacts): ServerFile {
+  const file = alone.get(facts) ?? readServerFile(path, facts);
+  alone.set(facts, file);
+  return file;
+}
+
+export function createServerReadings(
+  parser: PythonParser,
+  index?: Pick<ServerIndex, 'mayHoldServers' | 'readDocument' | 'closeDocument'>,
+): ServerReadings {
+  const trees = createKeptTrees(parser);
+  const entries = new WeakMap<OpenText, Entry>();
+  const mayHold = index?.mayHoldServers ?? mayHoldServers;
+
+  const toFile = ({ uri }: OpenText, facts: ModuleFacts | undefined): ServerFile | undefined =>
+    facts && (index ? index.readDocument(uri.path, facts) : readAlone(uri.path, facts));
+
+  const factsOf = (document: OpenText): Entry['facts'] => {
+    const known = entries.get(document);
+    // A text without facts may hold a server as soon as the index knows its base.
+    if (known?.version === document.version && known.facts !== undefined) {
+      return known.facts;
+    }
+    const text = document.getText();
+    const entry: Entry = { version: document.version, facts: undefined };
+    entries.set(document, entry);
+    if (!mayHold(text)) {
+      trees.forget(document);
+      return undefined;
+    }
+    const facts = trees.read(document, text);
+    if (facts instanceof Promise) {
+      entry.facts = facts.then(
+        (read) => {
+          entry.facts = read;
+          return read;
+        },
+        (error: unknown) => {
+          entry.facts = undefined;
+          throw error;
+        },
+      );
+    } else {
+      entry.facts = facts;
+    }
+    return entry.facts;
+  };
+
   return {
     read(document) {
-      const known = entries.get(document);
-      if (known?.version === document.version) {
-        return known.reading;
-      }
-      const text = document.getText();
-      const entry: Entry = { version: document.version, reading: undefined };
-      entries.set(document, entry);
-      if (mayHoldServers(text)) {
-        entry.reading = withTree(parser, text, (root) => readServers(root, text)).then(
-          (file) => {
-            entry.reading = file;
-            return file;
-          },
-          (error: unknown) => {
-            if (entries.get(document) === entry) {
-              entries.delete(document);
-            }
-            throw error;
-          },
-        );
-      }
-      return entry.reading;
+      const facts = factsOf(document);
+      return facts instanceof Promise ? facts.then((read) => toFile(document, read)) : toFile(document, facts);
     },
+    close(document) {
+      trees.forget(document);
+      entries.delete(document);
+      index?.closeDocument(document.uri.path);
+    },
+    dispose: () => trees.dispose(),
   };
 }

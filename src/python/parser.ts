@@ -13,12 +13,15 @@ export interface PythonParser {
    * @throws UserError when the grammar cannot be loaded; the next call tries again
    */
   parse(text: string, previousTree?: Tree): Promise<Tree>;
+  /** The same at once; undefined as long as the grammar has not been loaded by {@link parse}. */
+  parseNow(text: string, previousTree?: Tree): Tree | undefined;
   dispose(): void;
 }
 
 /** Makes a parser that finds `web-tree-sitter.wasm` and `tree-sitter-python.wasm` in the folder. */
 export function createPythonParser(wasmFolder: string): PythonParser {
   let loading: Promise<Parser> | undefined;
+  let loaded: Parser | undefined;
   let disposed = false;
 
   const load = (): Promise<Parser> => {
@@ -29,18 +32,23 @@ export function createPythonParser(wasmFolder: string): PythonParser {
     return loading;
   };
 
+  const parseWith = (parser: Parser, text: string, previousTree: Tree | undefined): Tree => {
+    if (disposed) {
+      throw new Error('The Python parser is closed.');
+    }
+    const tree = parser.parse(text, previousTree);
+    if (tree === null) {
+      throw new Error('The Python grammar gave no tree.');
+    }
+    return tree;
+  };
+
   return {
     async parse(text, previousTree) {
-      const parser = await load();
-      if (disposed) {
-        throw new Error('The Python parser is closed.');
-      }
-      const tree = parser.parse(text, previousTree);
-      if (tree === null) {
-        throw new Error('The Python grammar gave no tree.');
-      }
-      return tree;
+      loaded = await load();
+      return parseWith(loaded, text, previousTree);
     },
+    parseNow: (text, previousTree) => (loaded ? parseWith(loaded, text, previousTree) : undefined),
     dispose() {
       disposed = true;
       loading?.then(

@@ -244,10 +244,17 @@ describe('readings', () => {
           parses++;
           return parser().parse(text);
         },
+        parseNow(text, previousTree) {
+          const tree = parser().parseNow(text, previousTree);
+          parses += tree ? 1 : 0;
+          return tree;
+        },
         dispose: () => undefined,
       },
     };
   }
+
+  const uri = { path: '/w/app.py' };
 
   test('a text without a word of Gym is never parsed', () => {
     assert.equal(mayHoldServers('class Server(Base):\n    enabled = True\n'), false);
@@ -256,14 +263,14 @@ describe('readings', () => {
     assert.equal(mayHoldServers('x.run_webserver()'), true);
     const { parser: counted, parses } = counting();
     const readings = createServerReadings(counted);
-    assert.equal(readings.read({ version: 1, getText: () => 'class Server(Base): pass\n' }), undefined);
+    assert.equal(readings.read({ version: 1, uri, getText: () => 'class Server(Base): pass\n' }), undefined);
     assert.equal(parses(), 0);
   });
 
   test('a version is parsed once, and given at once after that', async () => {
     const { parser: counted, parses } = counting();
     const readings = createServerReadings(counted);
-    const document = { version: 1, text: server, getText: () => document.text };
+    const document = { version: 1, uri, text: server, getText: () => document.text };
     const [first, second] = await Promise.all([readings.read(document), readings.read(document)]);
     assert.equal(first, second);
     assert.equal(readings.read(document), first);
@@ -284,9 +291,10 @@ describe('readings', () => {
         }
         return parser().parse(text);
       },
+      parseNow: () => undefined,
       dispose: () => undefined,
     });
-    const document = { version: 1, getText: () => server };
+    const document = { version: 1, uri, getText: () => server };
     await assert.rejects(async () => readings.read(document), /no grammar/);
     broken = false;
     assert.equal((await readings.read(document))?.classes.length, 1);

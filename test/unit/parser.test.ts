@@ -7,17 +7,10 @@ import { Edit } from 'web-tree-sitter';
 import { UserError } from '../../src/common/userError';
 import { createPythonParser, type PythonParser, withTree } from '../../src/python/parser';
 import { importedNames, rangeOf } from '../../src/python/syntax';
+import { watchGrammarMemory } from '../support/grammarMemory';
 import { makeGrammarFolder } from '../support/pythonGrammar';
 
-// The library keeps its memory to itself, so we watch it being made: the only memory of this process is the grammar's.
-const memories: WebAssembly.Memory[] = [];
-const OriginalMemory = WebAssembly.Memory;
-WebAssembly.Memory = class extends OriginalMemory {
-  constructor(descriptor: WebAssembly.MemoryDescriptor) {
-    super(descriptor);
-    memories.push(this);
-  }
-};
+const memory = watchGrammarMemory();
 
 let grammar: Awaited<ReturnType<typeof makeGrammarFolder>>;
 let parser: PythonParser;
@@ -91,13 +84,12 @@ test('500 parses leave the memory of the grammar as it was after a few', async (
   for (let count = 0; count < 10; count++) {
     await parse();
   }
-  const size = (): number => memories.reduce((sum, memory) => sum + memory.buffer.byteLength, 0);
-  const after10 = size();
+  const after10 = memory();
   assert.ok(after10 > 0);
   for (let count = 0; count < 500; count++) {
     await parse();
   }
-  assert.equal(size(), after10);
+  assert.equal(memory(), after10);
 });
 
 test('what imports call things', async () => {
