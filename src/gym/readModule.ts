@@ -24,7 +24,17 @@ export interface ModuleReader {
 
 /** Reads the facts of one module once. */
 export function readModule(root: Node, text: string): ModuleFacts {
-  return createModuleReader().read(root, text);
+  const collected = newCollection();
+  const source: Source = { text, hasError: root.hasError, isRead: 'once' };
+  for (const node of root.namedChildren) {
+    collect(
+      readWhole(node, source, undefined, () => undefined),
+      originOf(node),
+      [],
+      collected,
+    );
+  }
+  return assembleModule(collected, !source.hasError);
 }
 
 /** A statement that has been read, and, of a class, its body statement by statement. */
@@ -64,6 +74,8 @@ type Known = ReadonlyMap<number | undefined, Statement>;
 interface Source {
   readonly text: string;
   readonly hasError: boolean;
+  /** What is read once needs no ids to be told again by. */
+  readonly isRead: 'once' | 'again';
 }
 
 /** Finds the class that began at a place, as it was before. */
@@ -76,7 +88,7 @@ export function createModuleReader(): ModuleReader {
   return {
     read(root, text) {
       const next = new Map<number | undefined, Statement>();
-      const source: Source = { text, hasError: root.hasError };
+      const source: Source = { text, hasError: root.hasError, isRead: 'again' };
       const found: Placed[] = [];
       const classBefore: ClassBefore = (at) => parts.find((part) => isSamePlace(part.at, at))?.statement.openClass;
       for (const node of root.namedChildren) {
@@ -105,8 +117,8 @@ export function createModuleReader(): ModuleReader {
 }
 
 /** Undefined when there is none. What the grammar could not make sense of is put together anew from old pieces. */
-function idThatStays(node: Node, { text, hasError }: Source): number | undefined {
-  if (hasError && node.isError) {
+function idThatStays(node: Node, { text, hasError, isRead }: Source): number | undefined {
+  if (isRead === 'once' || (hasError && node.isError)) {
     return undefined;
   }
   // Decorators are kept in a list of their own, which stays when what they decorate changes.
