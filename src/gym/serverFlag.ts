@@ -3,6 +3,15 @@ import type { ServerClass, ServerFile } from './serverFile';
 /** What a server file says about Ray, as Gym's supervisor takes it: `undeclared` and `unreadable` it cannot settle. */
 export type ServerFlag = 'on' | 'off' | 'undeclared' | 'unreadable';
 
+/** What a flag is called for people. */
+export const FLAG_WORDS: Readonly<Record<ServerFlag | 'missing', string>> = {
+  on: 'on',
+  off: 'off',
+  undeclared: 'not declared',
+  unreadable: 'cannot be read',
+  missing: 'file not found',
+};
+
 export interface ServerFlagReading {
   readonly flag: ServerFlag;
   /** Why the supervisor cannot settle it, the end of a sentence about the file; undefined when it can. */
@@ -24,9 +33,15 @@ export function flagOf(file: ServerFile): ServerFlagReading {
       reason: `it starts ${elsewhere.call.receiver}, a class of another file, which Gym does not follow`,
     };
   }
-  const open = file.classes.filter((server) => server.starts && server.strict === 'unknown');
-  if (open.length === 0) {
+  const started = file.classes.filter((server) => server.starts);
+  const [first] = started;
+  if (!first) {
     return { flag: 'unreadable', reason: 'it has no call NAME.run_webserver() that Gym could read' };
+  }
+  const open = started.filter((server) => server.strict === 'unknown');
+  if (open.length === 0) {
+    // Each says it plainly, but the calls do not lead Gym to it.
+    return { flag: 'unreadable', reason: reasonOf(first) };
   }
   const unreadable = open.find((server) => server.tree.value !== 'not_declared');
   return unreadable
