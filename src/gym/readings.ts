@@ -125,22 +125,29 @@ function ownValue(entry: FoundClass, own: FoundClass, reader: Reader): FlagReadi
   if (facts.name === 'SimpleServer' && facts.flag.value === 'not_declared' && !last) {
     return UNDECLARED;
   }
-  return { value: last ? settingValue(last) : facts.flag.value, origin: originOf(entry, facts, own, last) };
+  return { value: last ? settingValue(last) : facts.flag.value, origin: originOf(entry, facts, own, reader, last) };
 }
 
 function settingValue(setting: FlagSetting): FlagValue {
   return setting.certain ? setting.value : 'unreadable';
 }
 
-function originOf(entry: FoundClass, facts: ClassFacts, own: FoundClass, last: FlagSetting | undefined): FlagOrigin {
+function originOf(
+  entry: FoundClass,
+  facts: ClassFacts,
+  own: FoundClass,
+  reader: Reader,
+  last: FlagSetting | undefined,
+): FlagOrigin {
   const setAgain = last ? { setAgainOnLine: last.range.startLine } : {};
-  if (entry.file === own.file && entry.index === own.index) {
+  // Of a class of another file that this file starts, its own declaration is a place in that file too.
+  if (entry.file === own.file && entry.index === own.index && own.file === reader.file) {
     return { kind: 'own', ...setAgain };
   }
   return {
     kind: 'base',
     className: facts.name,
-    file: entry.file === own.file ? undefined : entry.file,
+    file: entry.file === reader.file ? undefined : entry.file,
     range: facts.flag.declaration ?? facts.nameRange,
     ...setAgain,
   };

@@ -14,6 +14,7 @@ export type SupervisorReading = 'on' | 'off' | 'unknown';
 export type FlagOrigin =
   /** The body of the class itself, or a setting of its own from outside. */
   | { readonly kind: 'own' /** The line outside the body that has the last word. */; readonly setAgainOnLine?: number }
+  /** Another class: a base, or, of a class of another file that this file starts, that class itself. */
   | {
       readonly kind: 'base';
       readonly className: string;
