@@ -1,5 +1,5 @@
 /** The composition root: makes the parts and hands them to each other. */
-import { join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
 import { createRuns } from './benchmark/runs';
@@ -12,17 +12,26 @@ import {
   startCluster,
   stopCluster,
 } from './commands/clusterCommands';
+import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
+import { goToConfiguration } from './commands/goToConfiguration';
+import { goToServer } from './commands/goToServer';
 import { inTrust } from './commands/inTrust';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
 import { openSetting } from './commands/openSetting';
+import { refreshServers } from './commands/refreshServers';
 import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
 import { messageOf, UserError } from './common/userError';
 import { registerCodeLenses } from './editor/codeLenses';
+import { registerConfigurationLenses } from './editor/configurationLenses';
+import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
+import { createConfigurationIndex } from './gym/configurationIndex';
+import { findGym, type GymInstallation } from './gym/gymInstallation';
+import { createPlainServerIndex } from './gym/plainServerIndex';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
@@ -30,6 +39,8 @@ import { registerClusterView } from './views/clusterView';
 import { registerResultsPanels } from './views/resultsPanel';
 import { registerResultsView } from './views/resultsView';
 import { registerRunLogs } from './views/runLogs';
+import type { ServersNode } from './views/serversTree';
+import { registerServersView } from './views/serversView';
 import { registerStatusBar } from './views/statusBar';
 
 /** What must be on disk before the window goes. */
@@ -39,7 +50,13 @@ export async function deactivate(): Promise<void> {
   await flush?.();
 }
 
-export function activate(context: vscode.ExtensionContext): void {
+/** What others may read of the extension; the tests do. */
+export interface Exports {
+  /** The lines of the Servers view. */
+  readonly servers: vscode.TreeDataProvider<ServersNode>;
+}
+
+export function activate(context: vscode.ExtensionContext): Exports {
   const log = vscode.window.createOutputChannel('Shardboard', { log: true });
   const keep = <T extends vscode.Disposable>(item: T): T => {
     context.subscriptions.push(item);
@@ -95,6 +112,56 @@ export function activate(context: vscode.ExtensionContext): void {
       onError: (error) => logError(messageOf(error)),
     }),
   );
+
+  const files = createWorkspaceSourceFiles();
+  const servers = keep(createPlainServerIndex({ files, parser, roots: workspaceRoots }));
+  let gym: Promise<GymInstallation | undefined> | undefined;
+  /** The nemo-gym of the chosen interpreter; nothing is run to find it. */
+  const installedGym = (): Promise<GymInstallation | undefined> => {
+    gym ??= findInterpreter(vscode.workspace.workspaceFolders?.[0]).then(
+      ({ path }) => findGym(path),
+      () => undefined,
+    );
+    return gym;
+  };
+  const gymVersion = async () => (await installedGym())?.version ?? 'unknown';
+  const configurations = keep(
+    createConfigurationIndex({
+      files,
+      servers,
+      roots: workspaceRoots,
+      extraRoots: (process.env.NEMO_GYM_EXTRA_ROOTS ?? '').split(delimiter).filter(isAbsolute),
+      installRoot: async () => (await installedGym())?.root,
+    }),
+  );
+  const onGymError = (error: unknown): void => logError(messageOf(error));
+  keep(registerConfigurationLenses({ configurations, gymVersion, onError: onGymError }));
+  const serversView = keep(registerServersView({ servers, configurations, gymVersion, onError: onGymError }));
+  keep(
+    watchSourceFiles(
+      () => [...servers.files().keys(), ...configurations.configurations().keys()],
+      (paths) => {
+        servers.update(paths.filter((path) => path.endsWith('.py')));
+        configurations.update(paths);
+      },
+    ),
+  );
+  keep(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('shardboard.pythonPath')) {
+        gym = undefined;
+        configurations.update([]);
+      }
+    }),
+  );
+  keep(
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      if (configurations.isComplete()) {
+        void refreshServers(files, servers, configurations).catch(onGymError);
+      }
+    }),
+  );
+
   keep(cluster.onDidChange(updateContext));
   keep(cluster.onDidChange(tellOfLoss));
 
@@ -134,6 +201,11 @@ export function activate(context: vscode.ExtensionContext): void {
   command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
+  command('goToConfiguration', (target) => goToConfiguration(configurations, target));
+  command('goToServer', (target, instances) => goToServer(configurations, target, instances));
+  command('filterServers', () => filterServers(serversView));
+  command('clearServersFilter', async () => serversView.filter(undefined));
+  command('refreshServers', () => refreshServers(files, servers, configurations));
   command('togglePracticeModel', () => togglePracticeModel(practiceModel));
   command('forgetModelKeys', async () => {
     const count = await keys.forgetAll();
@@ -147,6 +219,7 @@ export function activate(context: vscode.ExtensionContext): void {
   setImmediate(() => {
     restore().catch((error) => showError(error, log));
   });
+  return { servers: serversView.provider };
 
   async function restore(): Promise<void> {
     await runs.restore();
