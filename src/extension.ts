@@ -32,6 +32,7 @@ import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './
 import { createConfigurationIndex } from './gym/configurationIndex';
 import { findGym, type GymInstallation } from './gym/gymInstallation';
 import { createPlainServerIndex } from './gym/plainServerIndex';
+import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
@@ -105,16 +106,17 @@ export function activate(context: vscode.ExtensionContext): Exports {
   keep(registerClusterView(cluster, runs));
   keep(registerStatusBar(cluster, runs));
   const logs = keep(registerRunLogs(runs));
+  const files = createWorkspaceSourceFiles();
+  const servers = keep(createPlainServerIndex({ files, parser, roots: workspaceRoots }));
+  const readings = keep(createServerReadings(parser, servers));
+  keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
   keep(
     registerCodeLenses({
-      parser,
+      readings: { read: readings.read, onDidChange: servers.onDidChange },
       cluster: { rayState: () => cluster.state().kind, onDidChange: cluster.onDidChange },
       onError: (error) => logError(messageOf(error)),
     }),
   );
-
-  const files = createWorkspaceSourceFiles();
-  const servers = keep(createPlainServerIndex({ files, parser, roots: workspaceRoots }));
   let gym: Promise<GymInstallation | undefined> | undefined;
   /** The nemo-gym of the chosen interpreter; nothing is run to find it. */
   const installedGym = (): Promise<GymInstallation | undefined> => {

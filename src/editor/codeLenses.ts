@@ -1,13 +1,18 @@
 import * as vscode from 'vscode';
 import { createDisposables, type Event } from '../common/emitter';
+import { createThrottle } from '../common/throttle';
 import type { ServerFile } from '../gym/serverFile';
-import { createServerReadings } from '../gym/serverReadings';
-import type { PythonParser } from '../python/parser';
-import type { SourceRange } from '../python/syntax';
 import { describeLenses, type LensDescription, type RayState } from './lensDescriptions';
+import { toRange } from './ranges';
+import { createTypingRest } from './typingRest';
+import { uriOf } from './workspaceSourceFiles';
 
 export interface CodeLensDependencies {
-  readonly parser: PythonParser;
+  /** What open documents hold. It fires when what it answers has changed without the document itself. */
+  readonly readings: {
+    read(document: vscode.TextDocument): ServerFile | undefined | Promise<ServerFile | undefined>;
+    readonly onDidChange: Event<unknown>;
+  };
   readonly cluster: { rayState(): RayState; readonly onDidChange: Event<unknown> };
   /** Hears why a file could not be read, once for each different reason. */
   readonly onError: (error: unknown) => void;
@@ -15,24 +20,44 @@ export interface CodeLensDependencies {
 
 const SETTING = 'shardboard.codeLens.enabled';
 
+/** How long nobody must type before a text that does not parse is taken for what is meant. */
+const REST_MS = 1_000;
+
+/** Faster than this nobody reads. */
+const REFRESH_MS = 200;
+
 /** Shows on Gym server classes what they say about Ray. Nothing is loaded or parsed before a file with a server is open. */
-export function registerCodeLenses({ parser, cluster, onError }: CodeLensDependencies): vscode.Disposable {
+export function registerCodeLenses({ readings, cluster, onError }: CodeLensDependencies): vscode.Disposable {
   const disposables = createDisposables();
   const changed = disposables.add(new vscode.EventEmitter<void>());
-  const readings = createServerReadings(parser);
+  const refresh = disposables.add(createThrottle(() => changed.fire(), REFRESH_MS));
+  const typing = disposables.add(createTypingRest<vscode.TextDocument>(REST_MS));
   let lastFailure: string | undefined;
 
-  const provider: vscode.CodeLensProvider = {
-    onDidChangeCodeLenses: changed.event,
-    provideCodeLenses(document) {
-      if (!vscode.workspace.getConfiguration(undefined, document).get(SETTING, true)) {
+  const toLenses = (file: ServerFile | undefined, { uri }: vscode.TextDocument): vscode.CodeLens[] =>
+    file ? describeLenses(file, cluster.rayState()).map((lens) => toCodeLens(lens, uri)) : [];
+
+  /**
+   * While a text does not parse because somebody types in it, nothing is answered: until then VS Code goes on showing the
+   * lenses of before, where they have moved to. When the typing rests, the newest text counts.
+   */
+  const settled = async (
+    file: ServerFile | undefined,
+    document: vscode.TextDocument,
+    token: vscode.CancellationToken,
+  ): Promise<vscode.CodeLens[]> => {
+    let latest = file;
+    for (;;) {
+      const rest = latest?.parses === false ? typing.whenAtRest(document, token) : undefined;
+      if (!rest) {
+        return toLenses(latest, document);
+      }
+      await rest;
+      if (token.isCancellationRequested || document.isClosed) {
         return [];
       }
-      const toLenses = (file: ServerFile | undefined): vscode.CodeLens[] =>
-        file ? describeLenses(file, cluster.rayState()).map((lens) => toCodeLens(lens, document.uri)) : [];
-      const reading = readings.read(document);
-      return reading instanceof Promise ? reading.then(toLenses).catch(explain) : toLenses(reading);
-    },
+      latest = await readings.read(document);
+    }
   };
 
   const explain = (error: unknown): vscode.CodeLens[] => {
@@ -43,20 +68,49 @@ export function registerCodeLenses({ parser, cluster, onError }: CodeLensDepende
     return [];
   };
 
+  const provider: vscode.CodeLensProvider = {
+    onDidChangeCodeLenses: changed.event,
+    provideCodeLenses(document, token) {
+      if (!vscode.workspace.getConfiguration(undefined, document).get(SETTING, true)) {
+        return [];
+      }
+      try {
+        const reading = readings.read(document);
+        if (reading instanceof Promise) {
+          return reading.then((file) => settled(file, document, token)).catch(explain);
+        }
+        // At once where it can be: a promise, however short, lets VS Code show a frame without lenses.
+        return reading?.parses === false
+          ? settled(reading, document, token).catch(explain)
+          : toLenses(reading, document);
+      } catch (error) {
+        return explain(error);
+      }
+    },
+  };
+
   // A cluster tells of more than its state, as often as it likes; only another state makes other lenses.
   let shown = cluster.rayState();
   disposables.add(
     cluster.onDidChange(() => {
       if (cluster.rayState() !== shown) {
         shown = cluster.rayState();
-        changed.fire();
+        refresh.request();
+      }
+    }),
+  );
+  disposables.add(readings.onDidChange(() => refresh.request()));
+  disposables.add(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration(SETTING)) {
+        refresh.request();
       }
     }),
   );
   disposables.add(
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration(SETTING)) {
-        changed.fire();
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (document.languageId === 'python' && contentChanges.length > 0) {
+        typing.changed(document);
       }
     }),
   );
@@ -80,9 +134,6 @@ function toCommand({ action }: LensDescription, uri: vscode.Uri): { command: str
   if ('command' in action) {
     return { command: action.command };
   }
-  return { command: 'vscode.open', arguments: [uri, { selection: toRange(action.reveal) }] };
-}
-
-function toRange(range: SourceRange): vscode.Range {
-  return new vscode.Range(range.startLine, range.startColumn, range.endLine, range.endColumn);
+  const target = action.file === undefined ? uri : uriOf(action.file);
+  return { command: 'vscode.open', arguments: [target, { selection: toRange(action.reveal) }] };
 }

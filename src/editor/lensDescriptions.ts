@@ -1,8 +1,15 @@
-import type { ServerClass, ServerFile } from '../gym/serverFile';
+import type { FlagOrigin, ServerClass, ServerFile, StartedElsewhere } from '../gym/serverFile';
 import type { SourceRange } from '../python/syntax';
+import { flagTooltip, startedElsewhereTooltip } from './lensTooltips';
+import { flagTitle, startedElsewhereTitle, startedTitle } from './lensWords';
 
 /** Where the cluster is, as far as a lens needs to know. */
 export type RayState = 'none' | 'starting' | 'running' | 'stopping';
+
+export type LensAction =
+  /** Opens the place. */
+  | { readonly reveal: SourceRange /** Undefined for the same file. */; readonly file?: string | undefined }
+  | { readonly command: 'shardboard.startCluster' | 'shardboard.joinCluster' | 'shardboard.showCluster' };
 
 /** A code lens before VS Code: what it says, where, and what a click does. */
 export interface LensDescription {
@@ -10,74 +17,94 @@ export interface LensDescription {
   readonly title: string;
   readonly tooltip?: string;
   /** Nothing happens on a click when there is none. */
-  readonly action?:
-    | { readonly reveal: SourceRange }
-    | { readonly command: 'shardboard.startCluster' | 'shardboard.showCluster' };
+  readonly action?: LensAction;
 }
 
-/** The lenses of a file: on each server class what it says about Ray, and on those that the file starts what to do about it. */
+/**
+ * The lenses of a file: on each server class what holds of its flag and whether this file starts it, on those that it starts
+ * what can be done about it, and on the calls that start a class of another file what that says.
+ */
 export function describeLenses(file: ServerFile, ray: RayState): LensDescription[] {
-  return file.classes.flatMap((server) => {
-    const action = server.starts ? actionLens(server, ray) : undefined;
-    return action ? [flagLens(server), action] : [flagLens(server)];
-  });
+  return [
+    ...file.classes.flatMap((server) => classLenses(server, file.parses, ray)),
+    ...file.startedElsewhere.flatMap((elsewhere) => elsewhereLenses(elsewhere, file.parses, ray)),
+  ];
 }
 
-function flagLens(server: ServerClass): LensDescription {
-  const { declaration } = server;
-  return {
-    range: server.nameRange,
-    ...flagWords(server),
-    ...(declaration ? { action: { reveal: declaration } } : {}),
-  };
+function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensDescription[] {
+  const range = server.nameRange;
+  const place = placeOf(server.tree.origin, server);
+  const [call] = server.startCalls;
+  const started = startedTitle(server);
+  return [
+    {
+      range,
+      title: flagTitle(server, parses),
+      tooltip: flagTooltip(server, parses),
+      ...(place ? { action: place } : {}),
+    },
+    ...(call && started !== undefined
+      ? [{ range, title: started, tooltip: 'Show the call of run_webserver', action: { reveal: call.range } }]
+      : []),
+    ...(server.starts ? clusterLenses(range, server.tree.value, ray) : []),
+  ];
 }
 
-function flagWords({ declared, sameFile }: ServerClass): { title: string; tooltip: string } {
-  const declaringBase = sameFile.origin?.kind === 'base' ? sameFile.origin.className : undefined;
-  switch (declared) {
-    case 'on':
-      return { title: 'Ray: on', tooltip: 'ray_enabled is True: this server connects to a Ray cluster.' };
-    case 'off':
-      return { title: 'Ray: off', tooltip: 'ray_enabled is False: this server does not connect to Ray.' };
-    case 'unreadable':
-      return {
-        title: 'Ray: not a plain True or False',
-        tooltip:
-          'Gym reads ray_enabled from the source before it starts the server, and only as a plain True or False.',
-      };
-    case 'not_declared':
-      return declaringBase === undefined
-        ? {
-            title: 'Ray: not declared',
-            tooltip: 'Without ray_enabled, Gym 0.7.0 uses Ray and warns; later versions do not use Ray.',
-          }
-        : {
-            title: `Ray: not declared here, but in ${declaringBase}`,
-            tooltip: `${declaringBase} sets ray_enabled. Gym reads the source of this class only, and does not follow its bases.`,
-          };
+/** Where the value comes from; of what nobody declares, what comes nearest to it in the class. */
+function placeOf(origin: FlagOrigin | undefined, server: ServerClass): LensAction | undefined {
+  if (origin?.kind === 'base') {
+    return { reveal: origin.range, file: origin.file };
   }
+  const setAgain =
+    origin?.kind === 'own' && origin.setAgainOnLine !== undefined
+      ? server.warnings.findLast(({ range }) => range.startLine === origin.setAgainOnLine)?.range
+      : undefined;
+  const reveal = setAgain ?? server.declaration ?? server.warnings[0]?.range;
+  return reveal && { reveal };
 }
 
-function actionLens(server: ServerClass, ray: RayState): LensDescription | undefined {
-  if (server.declared === 'off' || (server.declared !== 'on' && ray !== 'running')) {
-    return undefined;
+function elsewhereLenses(elsewhere: StartedElsewhere, parses: boolean, ray: RayState): LensDescription[] {
+  const { call, tree } = elsewhere;
+  const { origin } = tree;
+  return [
+    {
+      range: call.range,
+      title: startedElsewhereTitle(elsewhere, parses),
+      tooltip: startedElsewhereTooltip(elsewhere, parses),
+      ...(origin?.kind === 'base' ? { action: { reveal: origin.range, file: origin.file } } : {}),
+    },
+    ...(call.starts ? clusterLenses(call.range, tree.value, ray) : []),
+  ];
+}
+
+function clusterLenses(range: SourceRange, value: ServerClass['tree']['value'], ray: RayState): LensDescription[] {
+  // What may turn out to use Ray can look at the cluster that is there, but is no reason to start one.
+  if (value === 'off' || (value !== 'on' && ray !== 'running')) {
+    return [];
   }
-  return { range: server.nameRange, ...actionWords(ray) };
+  return clusterWords(ray).map((words) => ({ range, ...words }));
 }
 
-function actionWords(ray: RayState): Omit<LensDescription, 'range'> {
+function clusterWords(ray: RayState): Omit<LensDescription, 'range'>[] {
   switch (ray) {
     case 'none':
-      return {
-        title: 'Start Ray',
-        tooltip: 'Start a Ray cluster on this machine',
-        action: { command: 'shardboard.startCluster' },
-      };
+      return [
+        {
+          title: 'Start Ray',
+          tooltip: 'Start a Ray cluster on this machine',
+          action: { command: 'shardboard.startCluster' },
+        },
+        {
+          title: 'Join Ray',
+          tooltip: 'Join a Ray cluster that runs already',
+          action: { command: 'shardboard.joinCluster' },
+        },
+      ];
     case 'starting':
-      return { title: 'Ray is starting', action: { command: 'shardboard.showCluster' } };
+      return [{ title: 'Ray is starting', action: { command: 'shardboard.showCluster' } }];
     case 'running':
-      return { title: 'Open Ray cluster', action: { command: 'shardboard.showCluster' } };
+      return [{ title: 'Open Ray cluster', action: { command: 'shardboard.showCluster' } }];
     case 'stopping':
-      return { title: 'Ray is stopping', action: { command: 'shardboard.showCluster' } };
+      return [{ title: 'Ray is stopping', action: { command: 'shardboard.showCluster' } }];
   }
 }
