@@ -26,11 +26,11 @@ import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
 import { messageOf, UserError } from './common/userError';
+import { createChosenPackages } from './editor/chosenPackages';
 import { registerCodeLenses } from './editor/codeLenses';
 import { registerConfigurationLenses } from './editor/configurationLenses';
 import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
-import { findGym, type GymInstallation } from './gym/gymInstallation';
 import { createPlainServerIndex } from './gym/plainServerIndex';
 import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
@@ -107,6 +107,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   keep(registerStatusBar(cluster, runs));
   const logs = keep(registerRunLogs(runs));
   const files = createWorkspaceSourceFiles();
+  const packages = keep(createChosenPackages());
   const servers = keep(createPlainServerIndex({ files, parser, roots: workspaceRoots }));
   const readings = keep(createServerReadings(parser, servers));
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
@@ -117,23 +118,14 @@ export function activate(context: vscode.ExtensionContext): Exports {
       onError: (error) => logError(messageOf(error)),
     }),
   );
-  let gym: Promise<GymInstallation | undefined> | undefined;
-  /** The nemo-gym of the chosen interpreter; nothing is run to find it. */
-  const installedGym = (): Promise<GymInstallation | undefined> => {
-    gym ??= findInterpreter(vscode.workspace.workspaceFolders?.[0]).then(
-      ({ path }) => findGym(path),
-      () => undefined,
-    );
-    return gym;
-  };
-  const gymVersion = async () => (await installedGym())?.version ?? 'unknown';
+  const gymVersion = async () => (await packages.gym())?.version ?? 'unknown';
   const configurations = keep(
     createConfigurationIndex({
       files,
       servers,
       roots: workspaceRoots,
       extraRoots: (process.env.NEMO_GYM_EXTRA_ROOTS ?? '').split(delimiter).filter(isAbsolute),
-      installRoot: async () => (await installedGym())?.root,
+      installRoot: async () => (await packages.gym())?.root,
     }),
   );
   const onGymError = (error: unknown): void => logError(messageOf(error));
@@ -149,11 +141,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
     ),
   );
   keep(
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('shardboard.pythonPath')) {
-        gym = undefined;
-        configurations.update([]);
-      }
+    packages.onDidChange(() => {
+      servers.update([...servers.files().keys()]);
+      configurations.update([]);
     }),
   );
   keep(

@@ -1,7 +1,8 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
+import { namesIn } from '../python/sitePackages';
 import type { GymVersion } from './verdict';
 
 /** The nemo-gym of a Python environment. */
@@ -13,12 +14,10 @@ export interface GymInstallation {
 
 const DirectUrl = v.object({ url: v.string(), dir_info: v.object({ editable: v.literal(true) }) });
 
-/** Finds nemo-gym in the environment of an interpreter by looking at its files: nothing is run. Undefined when it has none. */
-export async function findGym(pythonPath: string): Promise<GymInstallation | undefined> {
-  const lib = join(dirname(dirname(pythonPath)), 'lib');
-  for (const python of await namesIn(lib)) {
-    const packages = join(lib, python, 'site-packages');
-    for (const name of /^python3\.\d+$/.test(python) ? await namesIn(packages) : []) {
+/** Finds nemo-gym among the packages of an environment by looking at its files; undefined when it is not there. */
+export async function findGym(sitePackages: readonly string[]): Promise<GymInstallation | undefined> {
+  for (const packages of sitePackages) {
+    for (const name of await namesIn(packages)) {
       const version = /^nemo_gym-(.+)\.dist-info$/.exec(name)?.[1];
       if (version !== undefined) {
         return { root: await rootOf(packages, name), version: gymVersionOf(version) };
@@ -48,8 +47,4 @@ async function rootOf(packages: string, distInfo: string): Promise<string> {
   } catch {
     return packages;
   }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return await readdir(folder).catch(() => []);
 }
