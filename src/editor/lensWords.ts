@@ -111,7 +111,7 @@ function originWords(value: FlagValue, origin: FlagOrigin | undefined, own: stri
     return '';
   }
   if (origin.kind === 'unresolved') {
-    return value === 'unknown' ? unresolvedWords(origin.what) : '';
+    return value === 'unknown' ? unresolvedWords(origin.what, own === undefined) : '';
   }
   const { setAgainOnLine: line } = origin;
   const setAgain = line === undefined ? '' : `set again on line ${line + 1}`;
@@ -131,9 +131,9 @@ function originWords(value: FlagValue, origin: FlagOrigin | undefined, own: stri
 }
 
 /** What could not be followed, in the words of the reading: a name or an import is missing, the rest is for itself. */
-function unresolvedWords(what: string): string {
+function unresolvedWords(what: string, isBase: boolean): string {
   const short = shortened(what);
-  return /^[\p{L}\p{N}_.:]+$/u.test(what) ? `base ${short} not found` : short;
+  return /^[\p{L}\p{N}_.:]+$/u.test(what) ? `${isBase ? 'base ' : ''}${short} not found` : short;
 }
 
 export function fileName(path: string): string {
