@@ -94,6 +94,10 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
         return found ?? wellKnownBase(reference) ?? (isBuiltInClass(reference.name) ? 'harmless' : 'unresolved');
       }
       case 'import': {
+        // Gym's own bases are known, whatever Gym is installed: its modules are long, and read by every server.
+        if (isOfGym(reference) && wellKnownBase(reference) === 'gym_base') {
+          return 'gym_base';
+        }
         const found = imported(from.file, reference, reference.path, seen);
         return found === 'unresolved' ? (knownByName(reference) ?? found) : found;
       }
@@ -222,12 +226,16 @@ function isOpaque({ module, level }: ModuleReference): boolean {
   return level === 0 && /^(?:pydantic|pydantic_core|typing_extensions)(?:\.|$)/.test(module);
 }
 
+function isOfGym({ module, level }: ModuleReference): boolean {
+  return level === 0 && module.split('.', 1)[0] === 'nemo_gym';
+}
+
 /** What is known of a class by its module and name, when the module itself is not to be found. */
 function knownByName(reference: Extract<ClassReference, { kind: 'import' }>): 'gym_base' | 'harmless' | undefined {
   if (reference.level > 0) {
     return undefined;
   }
-  if (reference.module.split('.', 1)[0] === 'nemo_gym') {
+  if (isOfGym(reference)) {
     const isPlain = GYM_CLASSES_WITHOUT_FLAG.has(reference.path.at(-1) ?? '');
     return isPlain ? 'harmless' : wellKnownBase(reference);
   }

@@ -1,6 +1,13 @@
-import type { Event } from '../common/emitter';
+import { createEmitter, type Event } from '../common/emitter';
+import { createThrottle } from '../common/throttle';
+import { messageOf } from '../common/userError';
+import type { PythonParser } from '../python/parser';
 import type { ModuleFacts } from './moduleFacts';
+import { isInside } from './moduleSearch';
+import { createModuleStore, type Reading } from './moduleStore';
+import { findRayUse, type RayReach } from './rayReach';
 import type { ServerFile } from './serverFile';
+import { type ClassHeader, createServerNames, headersIn, mayNameServers } from './serverNames';
 
 /** The files that an index reads. Paths are absolute, with `/` between their parts. */
 export interface SourceFiles {
@@ -31,7 +38,253 @@ export interface ServerIndex {
   readDocument(path: string, facts: ModuleFacts): ServerFile;
   /** The text of the file on disk counts again. */
   closeDocument(path: string): void;
+  /** The nearest place that needs Ray in a file and in what it imports of the workspace; undefined when there is none. */
+  findRayUse(path: string): Promise<RayReach | undefined>;
   /** Whether a text may hold a server: it speaks of Gym, or of a class that servers are made from in this workspace. */
   mayHoldServers(text: string): boolean;
   dispose(): void;
+}
+
+export interface ServerIndexOptions {
+  readonly files: SourceFiles;
+  readonly parser: PythonParser;
+  /** The folders of the workspace. */
+  readonly roots: () => readonly string[];
+  /** The folders of installed packages, where imports are looked for last. */
+  readonly installed: () => readonly string[];
+  readonly onError: (message: string) => void;
+}
+
+const TELL_EVERY_MS = 250;
+/** Open files at a time: enough to keep a disk busy, few enough for a remote file system. */
+const READS_AT_ONCE = 32;
+/** The extension host is left to others after this long. */
+const SLICE_MS = 12;
+
+export function createServerIndex({ files, parser, roots, installed, onError }: ServerIndexOptions): ServerIndex {
+  const store = createModuleStore({ files, parser, roots, installed, onError });
+  const changed = createEmitter<void>();
+  const tell = createThrottle(() => changed.fire(), TELL_EVERY_MS);
+  const found = new Map<string, ServerFile>();
+  /** The files that each reading depends on. */
+  const consultedBy = new Map<string, ReadonlySet<string>>();
+  const headers = new Map<string, readonly ClassHeader[]>();
+  const names = createServerNames();
+  const documents = new Map<string, { facts: ModuleFacts; generation: number; file: ServerFile }>();
+  const ended = new AbortController();
+  let building: Promise<void> | undefined;
+  let complete = false;
+  let sliceStart = 0;
+
+  const breathe = async (signal: AbortSignal): Promise<void> => {
+    if (performance.now() - sliceStart > SLICE_MS) {
+      await new Promise((resume) => setImmediate(resume));
+      sliceStart = performance.now();
+    }
+    signal.throwIfAborted();
+  };
+
+  const keep = (path: string, { file, consulted }: Reading): void => {
+    consultedBy.set(path, consulted);
+    if (file.classes.length > 0 || file.startCalls.length > 0) {
+      found.set(path, file);
+      names.add(file.classes.map(({ name }) => name));
+    } else {
+      found.delete(path);
+    }
+    tell.request();
+  };
+
+  const drop = (path: string): void => {
+    headers.delete(path);
+    consultedBy.delete(path);
+    if (found.delete(path)) {
+      tell.request();
+    }
+  };
+
+  const readFile = async (path: string, bytes?: Uint8Array): Promise<void> => {
+    const facts = store.documentOf(path) ?? (bytes ? await store.take(path, bytes) : await store.load(path));
+    if (facts) {
+      keep(path, await store.read(path, facts));
+    } else {
+      drop(path);
+    }
+  };
+
+  /** Looks at what a file says without parsing it; answers its bytes when it has to be parsed. */
+  const lookAt = (path: string, bytes: Uint8Array): boolean => {
+    if (mayNameServers(bytes)) {
+      return true;
+    }
+    headers.set(path, headersIn(bytes));
+    return false;
+  };
+
+  const buildAll = async (signal: AbortSignal): Promise<void> => {
+    const candidates: string[] = [];
+    for (const root of roots()) {
+      const paths = await files.list(root, signal);
+      store.setListing(root, paths);
+      for await (const contents of inPieces(paths)) {
+        for (const { path, bytes } of contents) {
+          if (bytes && lookAt(path, bytes)) {
+            await attempt(path, async () => {
+              await store.take(path, bytes);
+              candidates.push(path);
+            });
+          }
+          await breathe(signal);
+        }
+      }
+    }
+    for (const path of candidates) {
+      await attempt(path, () => readFile(path));
+      await breathe(signal);
+    }
+    await readDerived(signal);
+    complete = true;
+    tell.now();
+  };
+
+  /** The contents of files, the next ones being read while some are looked at. */
+  async function* inPieces(paths: readonly string[]) {
+    const piece = (start: number) =>
+      Promise.all(
+        paths.slice(start, start + READS_AT_ONCE).map(async (path) => ({ path, bytes: await files.read(path) })),
+      );
+    let next = piece(0);
+    for (let start = 0; start < paths.length; start += READS_AT_ONCE) {
+      const current = next;
+      next = piece(start + READS_AT_ONCE);
+      yield await current;
+    }
+  }
+
+  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      onError(`${path}: ${messageOf(error)}`);
+    }
+  };
+
+  /** Files that speak of nothing but a base which turned out to be a server's; those may again be bases of others. */
+  const readDerived = async (signal: AbortSignal): Promise<void> => {
+    for (let before = -1; before !== names.count(); ) {
+      before = names.count();
+      for (const [path, classes] of [...headers]) {
+        if (classes.some((header) => names.isDerived(header))) {
+          headers.delete(path);
+          await attempt(path, () => readFile(path));
+        }
+        await breathe(signal);
+      }
+    }
+  };
+
+  const refresh = async (paths: readonly string[]): Promise<void> => {
+    const waiting = new Set(paths);
+    for (const [path, consulted] of consultedBy) {
+      if (paths.some((changedPath) => consulted.has(changedPath))) {
+        waiting.add(path);
+      }
+    }
+    const inWorkspace = (path: string): boolean => roots().some((root) => isInside(path, root));
+    for (const path of waiting) {
+      const bytes = paths.includes(path) && inWorkspace(path) ? await files.read(path) : undefined;
+      const isNew = paths.includes(path) && store.documentOf(path) === undefined;
+      await attempt(path, async () => {
+        if (isNew && !bytes) {
+          drop(path);
+        } else if (!isNew || !bytes || lookAt(path, bytes)) {
+          await readFile(path, isNew ? bytes : undefined);
+        } else {
+          found.delete(path);
+        }
+      });
+    }
+    await readDerived(ended.signal);
+    tell.now();
+  };
+
+  /** One after the other: two refreshes of one file would race. */
+  let refreshing: Promise<void> = Promise.resolve();
+  const refreshSoon = (paths: readonly string[]): void => {
+    refreshing = refreshing.then(() => refresh(paths)).catch((error: unknown) => reportUnlessEnded(error));
+  };
+  const reportUnlessEnded = (error: unknown): void => {
+    if (!ended.signal.aborted) {
+      onError(messageOf(error));
+    }
+  };
+
+  const readDocument = (path: string, facts: ModuleFacts): ServerFile => {
+    const isOther = store.documentOf(path) !== facts;
+    store.setDocument(path, facts);
+    const known = documents.get(path);
+    if (known?.facts === facts && known.generation === store.generation()) {
+      return known.file;
+    }
+    const reading = store.readNow(path, facts);
+    documents.set(path, { facts, generation: store.generation(), file: reading.file });
+    if (reading.missing.size > 0) {
+      void Promise.all([...reading.missing].map(store.load)).then(() => tell.request());
+    }
+    if (isOther && complete) {
+      refreshSoon([path]);
+    }
+    return reading.file;
+  };
+
+  return {
+    onDidChange: changed.event,
+    files: () => found,
+    isComplete: () => complete,
+    build(signal) {
+      const both = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+      building ??= buildAll(both).catch((error: unknown) => {
+        // A build that was called off can be asked for again.
+        building = undefined;
+        if (!both.aborted) {
+          throw error;
+        }
+      });
+      return building;
+    },
+    update(paths) {
+      for (const path of paths) {
+        store.forget(path);
+      }
+      if (complete) {
+        refreshSoon(paths);
+      } else {
+        tell.request();
+      }
+    },
+    async read(path) {
+      const facts = store.documentOf(path) ?? (await store.load(path));
+      return facts && (await store.read(path, facts)).file;
+    },
+    readDocument,
+    closeDocument(path) {
+      documents.delete(path);
+      if (store.documentOf(path)) {
+        store.setDocument(path, undefined);
+        if (complete) {
+          refreshSoon([path]);
+        }
+      }
+    },
+    async findRayUse(path) {
+      const facts = store.documentOf(path) ?? (await store.load(path));
+      return facts && (await findRayUse(path, facts, store, roots()));
+    },
+    mayHoldServers: (text) => names.mayHold(text),
+    dispose() {
+      ended.abort();
+      tell.dispose();
+      changed.dispose();
+    },
+  };
 }

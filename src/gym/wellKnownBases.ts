@@ -4,7 +4,7 @@ import type { ClassReference } from './moduleFacts';
  * The classes of `nemo_gym` that servers are made from. `SimpleServer` carries the flag, as None; the others are in front
  * of it in Python's order of bases.
  */
-const GYM_BASES: ReadonlySet<string> = new Set([
+export const GYM_BASES: ReadonlySet<string> = new Set([
   'SimpleServer',
   'SimpleResourcesServer',
   'SimpleResponsesAPIAgent',
