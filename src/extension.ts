@@ -31,7 +31,7 @@ import { registerCodeLenses } from './editor/codeLenses';
 import { registerConfigurationLenses } from './editor/configurationLenses';
 import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
-import { createPlainServerIndex } from './gym/plainServerIndex';
+import { createServerIndex } from './gym/serverIndex';
 import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter } from './python/interpreterFinder';
@@ -108,7 +108,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
   const logs = keep(registerRunLogs(runs));
   const files = createWorkspaceSourceFiles();
   const packages = keep(createChosenPackages());
-  const servers = keep(createPlainServerIndex({ files, parser, roots: workspaceRoots }));
+  const servers = keep(
+    createServerIndex({ files, parser, roots: workspaceRoots, installed: packages.folders, onError: logError }),
+  );
   const readings = keep(createServerReadings(parser, servers));
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
   keep(
