@@ -84,6 +84,19 @@ suite('servers view', () => {
     });
   });
 
+  test('a folder that comes and goes brings its server and takes it along', async () => {
+    const folder = sample('resources_servers/new_one');
+    const source = await vscode.workspace.fs.readFile(sample('resources_servers/word_count/app.py'));
+    const count = async (): Promise<unknown> => (await find('Resources servers'))?.item.description;
+    await vscode.workspace.fs.writeFile(vscode.Uri.joinPath(folder, 'app.py'), source);
+    try {
+      await until('the tree has it', async () => (await count()) === '3');
+    } finally {
+      await vscode.workspace.fs.delete(folder, { recursive: true });
+    }
+    await until('the tree has it no longer', async () => (await count()) === '2');
+  });
+
   test('goes from a server to its only configuration', async () => {
     await show('resources_servers/code_tests/app.py');
     await vscode.commands.executeCommand('shardboard.goToConfiguration');
