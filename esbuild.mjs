@@ -25,7 +25,15 @@ const common = {
 
 /** @satisfies {esbuild.BuildOptions[]} */
 const bundles = [
-  { ...nodeBundle, ...common, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js' },
+  {
+    ...nodeBundle,
+    ...common,
+    entryPoints: [
+      { in: 'src/extension.ts', out: 'extension' },
+      { in: 'src/gym/readerWorker.ts', out: 'readerWorker' },
+    ],
+    outdir: 'dist',
+  },
   {
     ...common,
     entryPoints: [

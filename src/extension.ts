@@ -31,6 +31,7 @@ import { registerCodeLenses } from './editor/codeLenses';
 import { registerConfigurationLenses } from './editor/configurationLenses';
 import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
+import { createReaderThreads } from './gym/readerThreads';
 import { createServerIndex } from './gym/serverIndex';
 import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
@@ -108,8 +109,16 @@ export function activate(context: vscode.ExtensionContext): Exports {
   const logs = keep(registerRunLogs(runs));
   const files = createWorkspaceSourceFiles();
   const packages = keep(createChosenPackages());
+  const dist = join(context.extensionPath, 'dist');
+  const readers = keep(createReaderThreads({ program: join(dist, 'readerWorker.js'), wasmFolder: dist }));
   const servers = keep(
-    createServerIndex({ files, parser, roots: workspaceRoots, installed: packages.folders, onError: logError }),
+    createServerIndex({
+      files,
+      read: readers.read,
+      roots: workspaceRoots,
+      installed: packages.folders,
+      onError: logError,
+    }),
   );
   const readings = keep(createServerReadings(parser, servers));
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));

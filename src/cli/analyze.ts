@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../common/userError';
 import { createModuleStore } from '../gym/moduleStore';
+import { createFactsReader } from '../gym/readFacts';
 import { createPythonParser } from '../python/parser';
 import { decodeSource } from '../python/sourceText';
 import { diskFiles } from './diskFiles';
@@ -28,7 +29,7 @@ async function main(): Promise<number> {
   };
   const store = createModuleStore({
     files: diskFiles,
-    parser,
+    read: createFactsReader(parser),
     roots: () => [root],
     installed: () => [],
     onError: fail,

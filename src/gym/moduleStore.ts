@@ -1,11 +1,9 @@
 import { messageOf } from '../common/userError';
-import type { PythonParser } from '../python/parser';
-import { decodeSource, type SourceText } from '../python/sourceText';
 import { createFollower, type Follower, type LoadedModules } from './followImports';
 import type { ModuleFacts } from './moduleFacts';
 import { isInside, workspaceFolders } from './moduleSearch';
+import type { ReadFacts } from './readFacts';
 import { readServerFile } from './readings';
-import { readModule } from './readModule';
 import type { ServerFile } from './serverFile';
 import type { SourceFiles } from './serverIndex';
 
@@ -40,7 +38,7 @@ export interface Reading {
 
 export interface ModuleStoreOptions {
   readonly files: Pick<SourceFiles, 'read'>;
-  readonly parser: PythonParser;
+  readonly read: ReadFacts;
   readonly roots: () => readonly string[];
   /** The folders of installed packages. */
   readonly installed: () => readonly string[];
@@ -50,7 +48,7 @@ export interface ModuleStoreOptions {
 /** More rounds would mean that each round of imports asks for yet another one; real code ends after a few. */
 const MOST_ROUNDS = 100;
 
-export function createModuleStore({ files, parser, roots, installed, onError }: ModuleStoreOptions): ModuleStore {
+export function createModuleStore({ files, read, roots, installed, onError }: ModuleStoreOptions): ModuleStore {
   const facts = new Map<string, ModuleFacts>();
   const absent = new Set<string>();
   const documents = new Map<string, ModuleFacts>();
@@ -77,11 +75,11 @@ export function createModuleStore({ files, parser, roots, installed, onError }: 
   };
 
   const take = async (path: string, bytes: Uint8Array): Promise<ModuleFacts> => {
-    const read = await factsOfSource(parser, decodeSource(bytes));
-    facts.set(path, read);
+    const own = await read(bytes);
+    facts.set(path, own);
     absent.delete(path);
     generation++;
-    return read;
+    return own;
   };
 
   const loadAnew = async (path: string): Promise<ModuleFacts | undefined> => {
@@ -159,15 +157,4 @@ export function createModuleStore({ files, parser, roots, installed, onError }: 
     follower,
     generation: () => generation,
   };
-}
-
-/** What Python refuses to decode does not parse either. */
-async function factsOfSource(parser: PythonParser, { text, rejection }: SourceText): Promise<ModuleFacts> {
-  const tree = parser.parseNow(text) ?? (await parser.parse(text));
-  try {
-    const read = readModule(tree.rootNode, text);
-    return rejection === undefined ? read : { ...read, parses: false };
-  } finally {
-    tree.delete();
-  }
 }

@@ -1,11 +1,11 @@
 import { createEmitter, type Event } from '../common/emitter';
 import { createThrottle } from '../common/throttle';
 import { messageOf } from '../common/userError';
-import type { PythonParser } from '../python/parser';
 import type { ModuleFacts } from './moduleFacts';
 import { isInside } from './moduleSearch';
 import { createModuleStore, type Reading } from './moduleStore';
 import { findRayUse, type RayReach } from './rayReach';
+import type { ReadFacts } from './readFacts';
 import type { ServerFile } from './serverFile';
 import { type ClassHeader, createServerNames, headersIn, mayNameServers } from './serverNames';
 
@@ -47,7 +47,8 @@ export interface ServerIndex {
 
 export interface ServerIndexOptions {
   readonly files: SourceFiles;
-  readonly parser: PythonParser;
+  /** Reads a file that has to be parsed. */
+  readonly read: ReadFacts;
   /** The folders of the workspace. */
   readonly roots: () => readonly string[];
   /** The folders of installed packages, where imports are looked for last. */
@@ -58,11 +59,13 @@ export interface ServerIndexOptions {
 const TELL_EVERY_MS = 250;
 /** Open files at a time: enough to keep a disk busy, few enough for a remote file system. */
 const READS_AT_ONCE = 32;
+/** Files whose contents are kept until they are parsed. */
+const MOST_WAITING = 500;
 /** The extension host is left to others after this long. */
 const SLICE_MS = 12;
 
-export function createServerIndex({ files, parser, roots, installed, onError }: ServerIndexOptions): ServerIndex {
-  const store = createModuleStore({ files, parser, roots, installed, onError });
+export function createServerIndex({ files, read, roots, installed, onError }: ServerIndexOptions): ServerIndex {
+  const store = createModuleStore({ files, read, roots, installed, onError });
   const changed = createEmitter<void>();
   const tell = createThrottle(() => changed.fire(), TELL_EVERY_MS);
   const found = new Map<string, ServerFile>();
@@ -123,21 +126,28 @@ export function createServerIndex({ files, parser, roots, installed, onError }: 
 
   const buildAll = async (signal: AbortSignal): Promise<void> => {
     const candidates: string[] = [];
+    const parsing: Promise<void>[] = [];
     for (const root of roots()) {
       const paths = await files.list(root, signal);
       store.setListing(root, paths);
       for await (const contents of inPieces(paths)) {
         for (const { path, bytes } of contents) {
           if (bytes && lookAt(path, bytes)) {
-            await attempt(path, async () => {
-              await store.take(path, bytes);
-              candidates.push(path);
-            });
+            parsing.push(
+              attempt(path, async () => {
+                await store.take(path, bytes);
+                candidates.push(path);
+              }),
+            );
           }
           await breathe(signal);
         }
+        if (parsing.length > MOST_WAITING) {
+          await Promise.all(parsing.splice(0));
+        }
       }
     }
+    await Promise.all(parsing);
     for (const path of candidates) {
       await attempt(path, () => readFile(path));
       await breathe(signal);

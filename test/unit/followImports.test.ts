@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createFactsReader } from '../../src/gym/readFacts';
 import type { FlagReading } from '../../src/gym/serverFile';
 import { createServerIndex } from '../../src/gym/serverIndex';
 import { memoryFiles } from '../support/memoryFiles';
@@ -16,7 +17,7 @@ const SERVER = 'class Server(Base):\n    pass\nServer.run_webserver()\n';
 async function treeOf(files: Record<string, string>): Promise<string> {
   const index = createServerIndex({
     files: memoryFiles(new Map(Object.entries(files))),
-    parser: parser(),
+    read: createFactsReader(parser()),
     roots: () => ['/w'],
     installed: () => ['/site'],
     onError: (message) => assert.fail(message),
