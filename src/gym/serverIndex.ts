@@ -57,6 +57,7 @@ export interface ServerIndexOptions {
 }
 
 const TELL_EVERY_MS = 250;
+const TYPING_EVERY_MS = 1000;
 /** Open files at a time: enough to keep a disk busy, few enough for a remote file system. */
 const READS_AT_ONCE = 32;
 /** Files whose contents are kept until they are parsed. */
@@ -215,13 +216,25 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
       });
     }
     await readDerived(ended.signal);
-    tell.now();
+    tell.request();
   };
 
   /** One after the other: two refreshes of one file would race. */
   let refreshing: Promise<void> = Promise.resolve();
   const refreshSoon = (paths: readonly string[]): void => {
     refreshing = refreshing.then(() => refresh(paths)).catch((error: unknown) => reportUnlessEnded(error));
+  };
+  /** What is typed changes what other files inherit, but nobody needs to see that with every letter. */
+  const typedIn = new Set<string>();
+  const refreshTyped = createThrottle(() => {
+    refreshSoon([...typedIn]);
+    typedIn.clear();
+  }, TYPING_EVERY_MS);
+  const documentChanged = (path: string): void => {
+    if (complete) {
+      typedIn.add(path);
+      refreshTyped.request();
+    }
   };
   const reportUnlessEnded = (error: unknown): void => {
     if (!ended.signal.aborted) {
@@ -241,8 +254,8 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     if (reading.missing.size > 0) {
       void Promise.all([...reading.missing].map(store.load)).then(() => tell.request());
     }
-    if (isOther && complete) {
-      refreshSoon([path]);
+    if (isOther) {
+      documentChanged(path);
     }
     return reading.file;
   };
@@ -281,9 +294,7 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
       documents.delete(path);
       if (store.documentOf(path)) {
         store.setDocument(path, undefined);
-        if (complete) {
-          refreshSoon([path]);
-        }
+        documentChanged(path);
       }
     },
     async findRayUse(path) {
@@ -293,6 +304,7 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     mayHoldServers: (text) => names.mayHold(text),
     dispose() {
       ended.abort();
+      refreshTyped.dispose();
       tell.dispose();
       changed.dispose();
     },
