@@ -6,7 +6,7 @@ import { GYM_BASES } from './wellKnownBases';
 /** A class and its bases as its header has them, found without parsing. */
 export interface ClassHeader {
   readonly name: string;
-  /** The last part of each dotted name in the brackets. */
+  /** Every name in the brackets, and each part of a dotted one. */
   readonly bases: readonly string[];
 }
 
@@ -21,8 +21,15 @@ export interface ServerNames {
 
 const WORDS = ['ray_enabled', 'run_webserver'];
 const GYM_PACKAGE = 'nemo_gym';
-const HEADER = /^[ \t]*class[ \t]+([^\s:([]+)[ \t]*(?:\[[^\n]*\][ \t]*)?\(([^)]*)\)/gm;
+const CLASS = /^[ \t]*class(?:[ \t]|\\\r?\n)+([^\s\\:([]+)(?:[ \t]|\\\r?\n)*[([]/gm;
+const HEADER_END = /\)[\s\\]*:/g;
+/** The bases of a longer header are at its front. */
+const LONGEST_HEADER = 2000;
 const NAME = /[^\s,()[\]=.*'"#:]+/g;
+/** `import Base as Other` and `Other = Base`. */
+const IMPORTED_AS = /([^\s,.(]+)[ \t]+as[ \t]+([^\s,)]+)/g;
+const ASSIGNED =
+  /^[ \t]*([^\s#:=.([]+)[ \t]*(?::[^=\n]*)?=[ \t(]*(?:[^\s#=()."']+\.)*([^\s#=()."']+)[ \t)]*(?:#.*)?$/gm;
 
 export function createServerNames(): ServerNames {
   const names = new Set(GYM_BASES);
@@ -54,7 +61,10 @@ export function mayNameServers(bytes: Uint8Array): boolean {
   return !isAscii(buffer) && WORDS.some((word) => withoutLookalikes(decodeSource(bytes).text).includes(word));
 }
 
-/** The headers of all classes with bases. A string that looks like one does no harm: the file is then parsed. */
+/**
+ * The headers of all classes with bases, and names that stand for a base. A string that looks like one does no harm: the file
+ * is then parsed.
+ */
 export function headersIn(bytes: Uint8Array): ClassHeader[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!buffer.includes('class')) {
@@ -64,5 +74,20 @@ export function headersIn(bytes: Uint8Array): ClassHeader[] {
 }
 
 function headersOf(text: string): ClassHeader[] {
-  return [...text.matchAll(HEADER)].map(([, name = '', bases = '']) => ({ name, bases: bases.match(NAME) ?? [] }));
+  const headers = [...text.matchAll(CLASS)].map((match) => {
+    const start = match.index + match[0].length;
+    HEADER_END.lastIndex = start;
+    const end = Math.min(HEADER_END.exec(text)?.index ?? text.length, start + LONGEST_HEADER);
+    return { name: match[1] ?? '', bases: text.slice(start, end).match(NAME) ?? [] };
+  });
+  const bases = new Set(headers.flatMap((header) => header.bases));
+  return bases.size === 0 ? [] : [...headers, ...otherNamesOf(text, bases)];
+}
+
+function otherNamesOf(text: string, bases: ReadonlySet<string>): ClassHeader[] {
+  const pairs = [
+    ...[...text.matchAll(IMPORTED_AS)].map(([, base = '', name = '']) => ({ name, base })),
+    ...[...text.matchAll(ASSIGNED)].map(([, name = '', base = '']) => ({ name, base })),
+  ];
+  return pairs.filter(({ name }) => bases.has(name)).map(({ name, base }) => ({ name, bases: [base] }));
 }
