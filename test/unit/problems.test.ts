@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { findProblems, type GymProblem, type ProblemContext } from '../../src/gym/problems';
+import { readServers } from '../../src/gym/readServers';
+import { withTree } from '../../src/python/parser';
+import { usePythonParser } from '../support/pythonGrammar';
+
+const parser = usePythonParser();
+
+const IMPORT = 'from nemo_gym.base_resources_server import SimpleResourcesServer\n';
+const USE = { startLine: 0, startColumn: 0, endLine: 0, endColumn: 10 };
+const NOTHING_KNOWN: ProblemContext = { gym: '0.7', rayUse: 'unknown' };
+const USES_RAY: ProblemContext = { gym: '0.7', rayUse: { file: '/lib.py', use: { range: USE, text: 'import ray' } } };
+
+async function problemsOf(text: string, context: ProblemContext = NOTHING_KNOWN): Promise<GymProblem[]> {
+  return findProblems(await withTree(parser(), text, (root) => readServers(root, text)), context);
+}
+
+const server = (body: string, start = 'S.run_webserver()'): string =>
+  `${IMPORT}class S(SimpleResourcesServer):\n    ${body}\n\n${start}\n`;
+
+const fixesOf = (problems: readonly GymProblem[]): string[] =>
+  problems.flatMap(({ fixes }) => fixes.map((fix) => ('value' in fix ? `${fix.kind} ${fix.value}` : fix.kind)));
+
+describe('one problem for one cause', () => {
+  const cases: Readonly<Record<string, [string, string[], ProblemContext?]>> = {
+    'a plain value': [server('ray_enabled = False'), []],
+    'a class variable': [server('ray_enabled: ClassVar[bool] = True'), []],
+    'nothing declared': [server('pass'), ['ray-enabled-not-declared']],
+    'nothing declared, Ray used': [server('pass'), ['ray-enabled-not-declared'], USES_RAY],
+    'nothing declared, nothing started': [server('pass', ''), []],
+    'a field of the model': [server('ray_enabled: bool = False'), ['ray-enabled-model-field']],
+    'declared twice': [server('ray_enabled = False\n    ray_enabled = True'), ['ray-enabled-declared-twice']],
+    computed: [server('ray_enabled = bool(1)'), ['ray-enabled-not-readable']],
+    'an alias': [server('ray_enabled = True', 'A = S\nA.run_webserver()'), ['ray-enabled-not-readable']],
+    inherited: [server('ray_enabled = True', 'class T(S): pass\nT.run_webserver()'), ['ray-enabled-not-readable']],
+    'set outside': [
+      server('ray_enabled = False', 'S.ray_enabled = True\nS.run_webserver()'),
+      ['ray-enabled-set-outside'],
+    ],
+    'another file': ['from a import S\nS.run_webserver()\n', ['ray-enabled-not-readable']],
+    'off, Ray used': [server('ray_enabled = False'), ['ray-used-but-off'], USES_RAY],
+    'on, no Ray found': [server('ray_enabled = True'), ['ray-enabled-unused'], { gym: '0.7', rayUse: 'none' }],
+    'on, not all followed': [server('ray_enabled = True'), []],
+    'a Gym without the switch': [server('pass'), [], { gym: 'before 0.7', rayUse: 'unknown' }],
+    'a Gym that ignores it': [
+      server('ray_enabled = True'),
+      ['ray-enabled-not-known'],
+      { gym: 'before 0.7', rayUse: 'none' },
+    ],
+    'a remote function': ['import ray\n@ray.remote\ndef f(): pass\n', ['ray-remote-without-py-executable']],
+    'a file that does not parse': [server('ray_enabled: bool = False', 'def ('), []],
+  };
+  for (const [name, [text, codes, context]] of Object.entries(cases)) {
+    test(name, async () =>
+      assert.deepEqual(
+        (await problemsOf(text, context)).map(({ code }) => code),
+        codes,
+      ),
+    );
+  }
+});
+
+test('what is advised comes first: Ray where it is used, none where it is not, else what is inherited', async () => {
+  assert.deepEqual(fixesOf(await problemsOf(server('pass'))), ['declare off', 'declare on']);
+  assert.deepEqual(fixesOf(await problemsOf(server('pass'), USES_RAY)), ['declare on', 'declare off']);
+  const inherited = server('ray_enabled = True', 'class T(S): pass\nT.run_webserver()');
+  assert.deepEqual(fixesOf(await problemsOf(inherited)), ['declare on']);
+});
+
+test('a problem says what the Gym of the environment does', async () => {
+  const messageWith = async (gym: ProblemContext['gym']) =>
+    (await problemsOf(server('pass'), { gym, rayUse: 'unknown' }))[0]?.message ?? '';
+  assert.match(await messageWith('0.7'), /uses Ray and warns/);
+  assert.match(await messageWith('later'), /does not connect it to Ray/);
+});
+
+test('a problem stands where the flag is written, in the columns of VS Code', async () => {
+  const [found] = await problemsOf(server('note = "😀"; ray_enabled: bool = True'));
+  assert.deepEqual(found?.range, { startLine: 2, startColumn: 17, endLine: 2, endColumn: 41 });
+});
