@@ -27,7 +27,9 @@ const HEADER_END = /\)[\s\\]*:/g;
 const LONGEST_HEADER = 2000;
 const NAME = /[^\s,()[\]=.*'"#:]+/g;
 /** `import Base as Other` and `Other = Base`. */
-const IMPORTED_AS = /([^\s,.(]+)[ \t]+as[ \t]+([^\s,)]+)/g;
+const IMPORTED_AS = /[ \t]as[ \t]+([^\s,)]+)/g;
+const LAST_NAME = /([^\s,.(]+)[ \t]*$/;
+const LONGEST_NAME = 200;
 const ASSIGNED =
   /^[ \t]*([^\s#:=.([]+)[ \t]*(?::[^=\n]*)?=[ \t(]*(?:[^\s#=()."']+\.)*([^\s#=()."']+)[ \t)]*(?:#.*)?$/gm;
 
@@ -86,7 +88,11 @@ function headersOf(text: string): ClassHeader[] {
 
 function otherNamesOf(text: string, bases: ReadonlySet<string>): ClassHeader[] {
   const pairs = [
-    ...[...text.matchAll(IMPORTED_AS)].map(([, base = '', name = '']) => ({ name, base })),
+    // What stands before it is looked at only where the name after it matters: from the front, each word would be tried.
+    ...[...text.matchAll(IMPORTED_AS)].map(({ 1: name = '', index }) => ({
+      name,
+      base: bases.has(name) ? (text.slice(Math.max(0, index - LONGEST_NAME), index).match(LAST_NAME)?.[1] ?? '') : '',
+    })),
     ...[...text.matchAll(ASSIGNED)].map(([, name = '', base = '']) => ({ name, base })),
   ];
   return pairs.filter(({ name }) => bases.has(name)).map(({ name, base }) => ({ name, bases: [base] }));
