@@ -37,6 +37,7 @@ export const rings = new Map(
     ],
     ['unit', { needs: [], limitMinutes: 5, run: (context) => nodeTests(context, 'unit') }],
     ['contract', { needs: [], limitMinutes: 5, run: (context) => nodeTests(context, 'contract') }],
+    ['gym', { needs: ['python'], limitMinutes: 5, run: (context) => nodeTests(context, 'gym') }],
     ['driver', { needs: ['python'], limitMinutes: 15, run: driverTests }],
     ['host', { needs: ['python', 'vscode', 'build'], limitMinutes: 15, run: hostTests }],
     ['ui', { needs: ['python', 'vscode', 'package'], limitMinutes: 20, run: (context) => nodeTests(context, 'ui') }],

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF001
 """Makes server files that nobody has looked at, from a seed: what Python allows, in combinations.
 
     python test/gym/makeCases.py --seed 7 --count 200 FOLDER
@@ -109,10 +110,16 @@ def random_class(chance: random.Random, name: str, bases: list[str], tab: str) -
     # `indented` would move what stands inside a docstring: harmless, its text is no code.
     parts = [chance.choice(BODY_FORMS) for _ in range(chance.choice([1, 1, 1, 2]))]
     globals_last = sorted(parts, key=lambda part: not part.startswith("global"))
-    body = "\n".join(
-        part.replace("{v}", chance.choice(VALUES)).replace("{w}", chance.choice(VALUES)).replace("{c}", chance.choice(CONDITIONS))
-        for part in globals_last
-    ).replace("{{", "{").replace("}}", "}")
+    body = (
+        "\n".join(
+            part.replace("{v}", chance.choice(VALUES))
+            .replace("{w}", chance.choice(VALUES))
+            .replace("{c}", chance.choice(CONDITIONS))
+            for part in globals_last
+        )
+        .replace("{{", "{")
+        .replace("}}", "}")
+    )
     decorator = chance.choice(["", "", "", "", "@(lambda c: c)\n", "@same\n"])
     extra = chance.choice(["", "", "", "", "[T]"])
     keywords = chance.choice(["", "", "", "", ", metaclass=type(SimpleServer)"])
@@ -124,11 +131,20 @@ def random_case(chance: random.Random) -> dict[str, bytes]:
     tab = chance.choice(["    ", "    ", "    ", "  ", "\t"])
     names: list[str] = []
     blocks: list[str] = []
-    for index in range(chance.choice([1, 1, 2, 3, 4])):
+    for _ in range(chance.choice([1, 1, 2, 3, 4])):
         fresh = [n for n in ("Server", "Base", "Mixin", "Left", "Root", "Sérvér", "S测试") if n not in names]
         name = chance.choice(names) if names and chance.random() < 0.1 else chance.choice(fresh)
         earlier = [n for n in names if n != name]
-        pool = [*earlier, *earlier, "SimpleResourcesServer", chance.choice(GYM_BASES), "Generic[T]", "ABC", "Far", "far.Deep"]
+        pool = [
+            *earlier,
+            *earlier,
+            "SimpleResourcesServer",
+            chance.choice(GYM_BASES),
+            "Generic[T]",
+            "ABC",
+            "Far",
+            "far.Deep",
+        ]
         bases = [*dict.fromkeys(chance.choice(pool) for _ in range(chance.choice([1, 1, 2, 3])))]
         if not earlier and not any(b.startswith("Simple") for b in bases) and chance.random() < 0.8:
             bases.append("SimpleResourcesServer")
@@ -139,8 +155,16 @@ def random_case(chance: random.Random) -> dict[str, bytes]:
         names.append(name)
     started = chance.choice(names)
     setting = chance.choice(
-        ["", "", "", "", "", f"{started}.ray_enabled = True\n", f"setattr({started}, 'ray_enabled', False)\n",
-         f"if True:\n    {started}.ray_enabled = True\n"]
+        [
+            "",
+            "",
+            "",
+            "",
+            "",
+            f"{started}.ray_enabled = True\n",
+            f"setattr({started}, 'ray_enabled', False)\n",
+            f"if True:\n    {started}.ray_enabled = True\n",
+        ]
     )
     receiver = started
     if chance.random() < 0.15:
@@ -160,8 +184,18 @@ def random_case(chance: random.Random) -> dict[str, bytes]:
         "from nemo_gym.base_responses_api_model import SimpleResponsesAPIModel\n"
         "from nemo_gym.server_utils import SimpleServer, is_nemo_gym_fastapi_entrypoint\n"
     )
-    far = chance.choice(["from far import Far\nimport far\n", "from .far import Far\nfrom . import far\n", "import far\nfrom far import *\n"])
-    text = f"{imports}{far}\nT = TypeVar('T')\n\n\ndef same(c):\n    return c\n\n\n" + "\n\n".join([*blocks, setting + "\n" + guard]) + "\n"
+    far = chance.choice(
+        [
+            "from far import Far\nimport far\n",
+            "from .far import Far\nfrom . import far\n",
+            "import far\nfrom far import *\n",
+        ]
+    )
+    text = (
+        f"{imports}{far}\nT = TypeVar('T')\n\n\ndef same(c):\n    return c\n\n\n"
+        + "\n\n".join([*blocks, setting + "\n" + guard])
+        + "\n"
+    )
     far_text = (
         f"{BASE_IMPORT}\n\nclass Root(SimpleResourcesServer):\n    ray_enabled = {chance.choice(['True', 'False'])}\n\n\n"
         f"class Far(Root):\n    {chance.choice(['pass', 'ray_enabled = True', 'ray_enabled = False'])}\n\n\nclass Deep(Far):\n    pass\n"
@@ -230,18 +264,100 @@ HALF_TYPED = [
 PLAIN = f"{BASE_IMPORT}\n\nclass Server(SimpleResourcesServer):\n    ray_enabled = True\n\n\nif __name__ == '__main__':\n    Server.run_webserver()\n"
 # Python refuses these, a tolerant grammar may not: the supervisor reads nothing from the whole file.
 REFUSED = [
-    "f() = 1", "None = 1", "True = 1", "del f()", "x = 1 = 2", "f(a=1, 2)", "f(**a, *b)", "x := 1", "print 1", "exec 'x'",
-    "0777", "1__0", "a b", "lambda: (yield) = 1", "def f(a=1, b): pass", "def f(*): pass", "class C(a=1, b): pass", "import a.b as",
-    "from x import *, y", "from x import (a, b", "try:\n    pass", "else:\n    pass", "if x:\npass", "for x in : pass", "x = *a",
-    "[x for x in]", "{**a for a in b}", "a ? b : c", "x++", "x <> y", "`x`", "async x = 1", "await = 1", "def f(x, x=): pass",
-    "with open() as f(): pass", "raise a, b", "except E, e: pass", "try:\n    pass\nexcept E, e:\n    pass", "'unclosed", '"""unclosed',
-    "f'{'", "f'{a b}'", "f'{}'", "u'' b''", "1 = x", "x + 1 = 2", "(a, b) += 1", "a, b: int = 1", "for 1 in x: pass", "  x = 1",
-    "\tx = 1\n        y = 2", "return = 1", "class = 1", "def class(): pass", "if x = 1: pass", "x = (1, 2", "x = 1)", "global 1",
-    "nonlocal f()", "assert x, ", "match x:\n    case 1 | y.z | :\n        pass", "match x:\npass", "\x00", "x = $1", "x = 5a", "'\\N{nope}'",
-    "b'é'", "def f():\n", "@\nx = 1", "from . import", "import", "from import x", "yield = 1", "x.1", "not x = 1", "__debug__ = 1",
-    "a = yield = 1", "with (a as 1): pass", "del (a, b())", "lambda *: 1", "f(x for x in y, 1)", "f(a for a in b, c for c in d)",
-    "class C[T](T, *): pass", "type X", "type 1 = int", "try:\n    pass\nexcept* E:\n    pass\nexcept F:\n    pass", "try:\n    pass\nexcept:\n    pass\nexcept E:\n    pass",
-    "x: int: str = 1", "*a = 1, 2 = b", "for x in *a, b c: pass", "f(**k, 1)", "def f(**k, a): pass", "def f(*a, *b): pass", "def f(a, /, b, /): pass",
+    "f() = 1",
+    "None = 1",
+    "True = 1",
+    "del f()",
+    "x = 1 = 2",
+    "f(a=1, 2)",
+    "f(**a, *b)",
+    "x := 1",
+    "print 1",
+    "exec 'x'",
+    "0777",
+    "1__0",
+    "a b",
+    "lambda: (yield) = 1",
+    "def f(a=1, b): pass",
+    "def f(*): pass",
+    "class C(a=1, b): pass",
+    "import a.b as",
+    "from x import *, y",
+    "from x import (a, b",
+    "try:\n    pass",
+    "else:\n    pass",
+    "if x:\npass",
+    "for x in : pass",
+    "x = *a",
+    "[x for x in]",
+    "{**a for a in b}",
+    "a ? b : c",
+    "x++",
+    "x <> y",
+    "`x`",
+    "async x = 1",
+    "await = 1",
+    "def f(x, x=): pass",
+    "with open() as f(): pass",
+    "raise a, b",
+    "except E, e: pass",
+    "try:\n    pass\nexcept E, e:\n    pass",
+    "'unclosed",
+    '"""unclosed',
+    "f'{'",
+    "f'{a b}'",
+    "f'{}'",
+    "u'' b''",
+    "1 = x",
+    "x + 1 = 2",
+    "(a, b) += 1",
+    "a, b: int = 1",
+    "for 1 in x: pass",
+    "  x = 1",
+    "\tx = 1\n        y = 2",
+    "return = 1",
+    "class = 1",
+    "def class(): pass",
+    "if x = 1: pass",
+    "x = (1, 2",
+    "x = 1)",
+    "global 1",
+    "nonlocal f()",
+    "assert x, ",
+    "match x:\n    case 1 | y.z | :\n        pass",
+    "match x:\npass",
+    "\x00",
+    "x = $1",
+    "x = 5a",
+    "'\\N{nope}'",
+    "b'é'",
+    "def f():\n",
+    "@\nx = 1",
+    "from . import",
+    "import",
+    "from import x",
+    "yield = 1",
+    "x.1",
+    "not x = 1",
+    "__debug__ = 1",
+    "a = yield = 1",
+    "with (a as 1): pass",
+    "del (a, b())",
+    "lambda *: 1",
+    "f(x for x in y, 1)",
+    "f(a for a in b, c for c in d)",
+    "class C[T](T, *): pass",
+    "type X",
+    "type 1 = int",
+    "try:\n    pass\nexcept* E:\n    pass\nexcept F:\n    pass",
+    "try:\n    pass\nexcept:\n    pass\nexcept E:\n    pass",
+    "x: int: str = 1",
+    "*a = 1, 2 = b",
+    "for x in *a, b c: pass",
+    "f(**k, 1)",
+    "def f(**k, a): pass",
+    "def f(*a, *b): pass",
+    "def f(a, /, b, /): pass",
 ]
 
 
@@ -250,7 +366,19 @@ def half_typed(chance: random.Random, count: int) -> list[dict[str, bytes]]:
     made = [{"app.py": PLAIN.replace(old, new).encode()} for new, old in HALF_TYPED]
     made += [
         {"app.py": PLAIN.replace("class Server", f"{broken}\n\n\nclass Server").encode()}
-        for broken in ['"""', "'''", "x = (", "x = [1,", "def helper(a, b:\n    return a", "class Half(Simple", "x = {", "f'{", "if x", "@deco(", "def f("]
+        for broken in [
+            '"""',
+            "'''",
+            "x = (",
+            "x = [1,",
+            "def helper(a, b:\n    return a",
+            "class Half(Simple",
+            "x = {",
+            "f'{",
+            "if x",
+            "@deco(",
+            "def f(",
+        ]
     ]
     made += [{"app.py": PLAIN.replace("class Server", f"{refused}\n\n\nclass Server").encode()} for refused in REFUSED]
     made += [

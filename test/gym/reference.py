@@ -1,5 +1,5 @@
-"""The reference that the extension's reader is compared with: prints, for each Python file, one line of JSON in the shape
-of a case of test/fixtures/gym/expected.json.
+"""The reference that the extension's reader is compared with: prints, for each Python file, one line of JSON
+in the shape of a case of test/fixtures/gym/expected.json.
 
     python test/gym/reference.py --root FOLDER FILE...
 
@@ -11,13 +11,14 @@ not to be compared.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from running import Ancestor, Run, RunClass, run
-from source import NON_LITERAL, ClassSource, Source, Unparsable, plain_base_names, read_source, written_values
+from source import NON_LITERAL, Call, ClassSource, Source, Unparsable, plain_base_names, read_source, written_values
 
 UNKNOWN = "unknown"
 ANY = [True, False, None, NON_LITERAL, UNKNOWN]
@@ -39,7 +40,9 @@ def in_guarded_import(file: str, line: int) -> bool:
 class Reading:
     """A value, where it comes from, and what else would be right."""
 
-    def __init__(self, value: Any, origin: str | None, accept: list[Any] | None = None, outside: int | None = None) -> None:
+    def __init__(
+        self, value: Any, origin: str | None, accept: list[Any] | None = None, outside: int | None = None
+    ) -> None:
         self.value = value
         self.origin = origin
         self.accept = accept or []
@@ -84,9 +87,9 @@ class FileReading:
             "started": started,
             "warnings": self.warnings(found),
             "lens": self.lens(tree),
-            "listed": self.listed(found, started),
+            "listed": self.listed(found, started, started_open),
             "accept": {},
-            "open": [],
+            "open": ["warnings"] if found.elsewhere else [],
         }
         if last:
             answer["declaration"] = {**self.source.span(last.node), "kind": last.kind, "value": last.value}
@@ -110,7 +113,7 @@ class FileReading:
             warnings.append("annotated-without-ClassVar")
         if found.bare_annotation and not last:
             warnings.append("annotation-without-value")
-        if len(found.bindings) > 1:
+        if len(found.bindings) > 1 and not found.elsewhere:
             warnings.append("declared-more-than-once")
         if found.strict_open:
             warnings.append("strict-reading-open")
@@ -133,16 +136,16 @@ class FileReading:
                 return "not-literal"
         return None
 
-    def listed(self, found: ClassSource, started: bool) -> str:
+    def listed(self, found: ClassSource, started: bool, is_open: bool) -> str:
         """Whether a reader has to list the class (`must`), may (`may`), or lists what is no server (`not`)."""
         if started or found.bindings or found.bare_annotation:
             return "must" if not found.elsewhere else "may"
         ran = self.ran(self.tree, found)
         if ran is None:
             return "may"
-        if ran.server or any(a.has for a in ran.mro):
+        if ran.server or any(a.created or (a.kind == "known" and a.has) for a in ran.mro):
             return "must"
-        return "may" if any(a.kind == "unknown" for a in ran.mro) else "not"
+        return "may" if is_open or any(a.kind == "unknown" for a in ran.mro) else "not"
 
     def ran(self, result: Run, found: ClassSource) -> RunClass | None:
         """The class that the run made from this statement; the last one, when a loop or a function made several."""
@@ -153,22 +156,18 @@ class FileReading:
 
     def reading(self, result: Run, found: ClassSource) -> Reading | None:
         made = self.ran(result, found)
-        if made is None:
-            # Not made in this run: only what stands in its own body is certain.
-            return Reading(found.declared, "self") if found.last else None
-        if result.error and not found.last:
-            return None
-        reading = self.along(made)
-        if result.error:
-            reading.accept = reading.accept or ([found.declared] if found.last else [])
-        return reading
+        # What the run did not come to it cannot prove: only what stands in the body itself is certain, and that only
+        # where nothing outside may set it again.
+        if made is None or result.error:
+            return Reading(found.declared, "self") if found.last and not self.source.outside else None
+        return self.along(made)
 
     def along(self, made: RunClass) -> Reading:
         """The first class of the method resolution order that declares, or may declare."""
         plain = True
         for index, ancestor in enumerate(made.mro):
             if ancestor.kind == "unknown":
-                return Reading(UNKNOWN, f"unresolved {ancestor.name}")
+                return Reading(UNKNOWN, f"unresolved {ancestor.name}", [None] if self.names_gym(made) else [])
             if ancestor.kind == "known":
                 if ancestor.has:
                     break
@@ -187,8 +186,16 @@ class FileReading:
                 return own
             plain = plain and self.has_plain_bases(source, found)
         if any(a.kind == "unknown" for a in made.mro):
-            return Reading(UNKNOWN, "unresolved")
+            # Gym's class with the flag is known by name, wherever it is imported from.
+            return Reading(UNKNOWN, "unresolved", [None] if self.names_gym(made) else [])
         return Reading(None, None, [] if plain else [UNKNOWN, NON_LITERAL])
+
+    def names_gym(self, made: RunClass) -> bool:
+        """A base that is written as one of Gym's own: before it no class that derives from the flag's can stand."""
+        found = self.source.class_at(made.line, made.name.split(".")[-1]) if made.file == str(self.path) else None
+        first = ast.unparse(found.node.bases[0]) if found and found.node.bases else ""
+        star = any(isinstance(n, ast.alias) and n.name == "*" for n in ast.walk(self.source.tree))
+        return first == "SimpleServer" or (star and first.startswith("Simple"))
 
     def origin(self, index: int, ancestor: Ancestor) -> str:
         if index == 0:
@@ -208,7 +215,7 @@ class FileReading:
             return Reading(NON_LITERAL, origin, ANY)
         if found.last:
             return Reading(found.declared, origin)
-        if ancestor.has:
+        if ancestor.has and not found.elsewhere:
             # Set by a decorator, by `exec`, by `locals()`: no text can tell.
             return Reading(NON_LITERAL, origin, ANY)
         return None
@@ -231,19 +238,33 @@ class FileReading:
         is_open = False
         for call, receiver in self.calls():
             same = receiver is not None and receiver.file == str(self.path) and receiver.line == found.first_line
-            if same and receiver and receiver.name.split(".")[-1] == found.node.name:
+            if receiver and self.is_computed(call, receiver):
+                is_open = True
+            elif same and receiver and receiver.name.split(".")[-1] == found.node.name:
                 started = started or call.starts
                 is_open = is_open or call.open
             elif receiver is None:
                 is_open = True
+        if found.node.name in self.source.branching_names and not started:
+            is_open = True
         ran = any(s.file == str(self.path) and s.line == found.first_line for s in self.tree.started)
         return started, is_open or (ran and not started) or self.tree.error is not None
 
+    def is_computed(self, call: Call, receiver: RunClass) -> bool:
+        """Whether the receiver is the result of something: a call, a loop, a rebinding by a function, a decorator."""
+        root = call.text.split(".")[0]
+        while root not in self.source.branching_names and root in self.source.aliases:
+            root = self.source.aliases[root] if self.source.aliases[root] != root else ""
+        decorated = receiver.name != root and any(
+            c.node.name == root and c.node.decorator_list for c in self.source.classes
+        )
+        return root in self.source.branching_names or not root.isidentifier() or decorated
+
     # The file
 
-    def calls(self) -> list[tuple[Any, RunClass | None]]:
+    def calls(self) -> list[tuple[Call, RunClass | None]]:
         receivers = self.tree.receivers or [None] * len(self.source.calls)
-        return [*zip(self.source.calls, receivers)]
+        return [*zip(self.source.calls, receivers, strict=True)]
 
     def entrypoint(self) -> dict[str, Any]:
         calls = [
@@ -281,7 +302,7 @@ class FileReading:
         for call, receiver in self.calls():
             if not call.starts and not call.open:
                 continue
-            if receiver is None or call.open:
+            if receiver is None or call.open or self.is_computed(call, receiver):
                 return None
             names.append(receiver.name.replace(".<locals>", "") if receiver.file == str(self.path) else call.text)
         return [*dict.fromkeys(names)]
@@ -310,7 +331,7 @@ class FileReading:
         values: list[Any] = []
         accept: list[Any] = []
         receivers = result.receivers or [None] * len(self.source.calls)
-        for call, receiver in zip(self.source.calls, receivers):
+        for call, receiver in zip(self.source.calls, receivers, strict=True):
             if call.open:
                 return None
             if not call.starts:
@@ -320,8 +341,7 @@ class FileReading:
             reading = self.along(receiver)
             values.append(reading.value)
             accept += reading.accept
-            name = call.text.split(".")[0]
-            if name in self.source.branching_names:
+            if self.is_computed(call, receiver):
                 accept += ANY
         if not values:
             return Reading(None, None)
@@ -367,7 +387,8 @@ def case_of(path: Path, root: Path) -> dict[str, Any]:
         "entrypoint": reading.entrypoint(),
         "runtime": {
             "started": [
-                {"class": s.name, "flag": flag} for s, flag in zip(reading.tree.started, reading.tree.flags)
+                {"class": s.name, "flag": flag}
+                for s, flag in zip(reading.tree.started, reading.tree.flags, strict=True)
             ],
             "error": reading.tree.error,
             "missing": reading.tree.missing,

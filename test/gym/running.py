@@ -58,7 +58,7 @@ class Run:
 def run(path: Path, root: Path, receivers: list[str], guarded: Callable[[str, int], bool], alone: bool) -> Run:
     """In a process of its own. `alone` follows no import but those of the standard library and nemo-gym.
 
-    A module that is missing ends the run, as it would in earnest; then the file is run once more with a stand-in for it.
+    A module that is missing ends the run, as it would in earnest; then the file is run again with a stand-in for it.
     """
     result = _forked(lambda: _run(path, root, receivers, guarded, alone, stand_in=alone))
     if not alone and (result.error or "").startswith(("ModuleNotFoundError", "ImportError")):
@@ -205,10 +205,12 @@ def _run(
             return None
         return describe(value) if isinstance(value, type) else None
 
-    dotted = [expression if all(p.isidentifier() for p in expression.split(".")) else "None" for expression in receivers]
+    dotted = [
+        expression if all(p.isidentifier() for p in expression.split(".")) else "None" for expression in receivers
+    ]
     return Run(
         [describe(cls) for cls in order if created[cls][0] == main_file],
-        [receiver(expression) for expression in dotted],
+        [receiver(text) for text in dotted],
         [describe(cls) for cls in server_utils.started],
         [repr(getattr(cls, FLAG, "no such attribute"))[:80] for cls in server_utils.started],
         error,

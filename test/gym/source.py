@@ -107,6 +107,7 @@ class Source:
     outside: list[Outside] = field(default_factory=list)
     plain_names: set[str] = field(default_factory=set)
     branching_names: set[str] = field(default_factory=set)
+    aliases: dict[str, str] = field(default_factory=dict)  # of a name, the root of what it was last said to be
     guarded_imports: list[tuple[int, int]] = field(default_factory=list)
 
     def position(self, line: int, byte_col: int) -> tuple[int, int]:
@@ -241,9 +242,10 @@ class _Reader:
                 for inner in ast.walk(target):
                     if isinstance(inner, ast.Attribute) and inner.attr == FLAG and not isinstance(inner.ctx, ast.Load):
                         add(inner.value, _literal(node.value) if plain and inner is target else NON_LITERAL)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
-            if len(node.args) == 3 and isinstance(node.args[1], ast.Constant) and node.args[1].value == FLAG:
-                add(node.args[0], _literal(node.args[2]))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and len(node.args) == 3:
+            target, name, value = node.args
+            if isinstance(name, ast.Constant) and name.value == FLAG:
+                add(target, _literal(value))
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -279,8 +281,9 @@ def _class_bindings(statement: ast.stmt, found: ClassSource, direct: bool) -> No
             for node in _bound_in(statement.value):
                 add(node, "other")
             add(statement, "annotated", _literal(statement.value))
-        if direct and statement.simple:
-            found.not_classvar = "ClassVar" not in ast.unparse(statement.annotation)
+        if statement.simple:
+            # `(ray_enabled): bool` leaves no annotation; `Final` with a value is a class attribute for pydantic too.
+            found.not_classvar = not any(word in ast.unparse(statement.annotation) for word in ("ClassVar", "Final"))
         return
     if isinstance(statement, ast.AugAssign) and _is_flag(statement.target):
         add(statement, "augmented")
@@ -415,13 +418,15 @@ def _guard(above: list[tuple[ast.AST, str]]) -> tuple[str, bool, bool]:
     found: list[str] = []
     is_open = False
     for node, where in above:
-        if isinstance(node, FUNCTIONS) and where != "body":
+        if isinstance(node, ast.Lambda) or (isinstance(node, FUNCTIONS) and where != "body"):
             is_open = True
         if isinstance(node, FUNCTIONS):
             found.append("function")
         elif isinstance(node, ast.ClassDef):
             is_open = True
-        elif isinstance(node, (ast.If, ast.IfExp)) and where in ("body", "orelse"):
+        elif isinstance(node, ast.IfExp):
+            is_open = is_open or _mentions_name(node.test)
+        elif isinstance(node, ast.If) and where in ("body", "orelse"):
             test = _is_main_test(node.test)
             if test is None and (_mentions_name(node.test) or "fastapi_entrypoint" in ast.unparse(node.test)):
                 is_open = True
@@ -476,7 +481,14 @@ def _module_names(source: Source) -> None:
                 plain = isinstance(statement, ast.ClassDef)
             elif isinstance(statement, ast.Assign):
                 plain = dotted(statement.value) and all(isinstance(t, ast.Name) for t in statement.targets)
-                names = [n.id for t in statement.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                names = [
+                    n.id
+                    for t in statement.targets
+                    for n in ast.walk(t)
+                    if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                ]
+                if plain:
+                    source.aliases.update(dict.fromkeys(names, ast.unparse(statement.value).split(".")[0]))
             elif isinstance(statement, COMPOUND):
                 for node in ast.walk(statement):
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
