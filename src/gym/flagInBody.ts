@@ -19,11 +19,11 @@ export interface FlagBinding {
 }
 
 /** Reads what one statement of a class body binds the flag to. Nothing when it does not speak of it. */
-export function flagBindingsIn(statement: Node, classNode: Node): FlagBinding[] {
+export function flagBindingsIn(statement: Node, classNode: Node, fileText: string): FlagBinding[] {
   return statement
     .descendantsOfType('identifier')
     .filter((identifier) => nameOf(identifier) === FLAG && scopeIs(classNode, identifier))
-    .map((identifier) => bindingOf(identifier, classNode))
+    .map((identifier) => bindingOf(identifier, classNode, fileText))
     .filter((binding) => binding !== undefined);
 }
 
@@ -90,16 +90,28 @@ const SCOPES: ReadonlySet<string> = new Set([
 
 function scopeIs(classNode: Node, identifier: Node): boolean {
   let child = identifier;
+  let isDefault = false;
   for (let node = identifier.parent; node; child = node, node = node.parent) {
     if (node.id === classNode.id) {
       return true;
     }
-    // The name of an inner function or class belongs to the scope around it.
-    if (SCOPES.has(node.type) && !isField(child, node, 'name')) {
+    isDefault ||= DEFAULTS.has(node.type) && isField(child, node, 'value');
+    if (SCOPES.has(node.type) && !isOutside(child, node, isDefault)) {
       return false;
     }
   }
   return false;
+}
+
+const DEFAULTS: ReadonlySet<string> = new Set(['default_parameter', 'typed_default_parameter']);
+
+/** The name of a function or class, its bases and the default values of its parameters belong to the scope around it. */
+function isOutside(child: Node, scope: Node, isDefault: boolean): boolean {
+  return (
+    isField(child, scope, 'name') ||
+    isField(child, scope, 'superclasses') ||
+    (isDefault && isField(child, scope, 'parameters'))
+  );
 }
 
 /** Where a name is bound: the kind of node, and the field of it that the name (or a pattern with it) stands in. */
@@ -128,7 +140,7 @@ const TARGET_GROUPS: ReadonlySet<string> = new Set([
   'list',
 ]);
 
-function bindingOf(identifier: Node, classNode: Node): FlagBinding | undefined {
+function bindingOf(identifier: Node, classNode: Node, fileText: string): FlagBinding | undefined {
   let target = identifier;
   let grouped = false;
   while (target.parent && TARGET_GROUPS.has(target.parent.type)) {
@@ -139,7 +151,7 @@ function bindingOf(identifier: Node, classNode: Node): FlagBinding | undefined {
   if (!parent) {
     return undefined;
   }
-  if (parent.type === 'global_statement') {
+  if (parent.type === 'global_statement' || parent.type === 'nonlocal_statement') {
     return { ...otherAt(rangeOf(parent)), value: 'global' };
   }
   if (isUnfinished(parent, classNode)) {
@@ -149,7 +161,7 @@ function bindingOf(identifier: Node, classNode: Node): FlagBinding | undefined {
     return { ...otherAt(rangeOf(parent)), value: isDirectlyIn(classNode, parent) ? 'deleted' : 'unreadable' };
   }
   if (parent.type === 'assignment' && isField(target, parent, 'left')) {
-    return grouped ? otherAt(rangeOf(parent)) : assignmentBinding(parent, classNode);
+    return grouped ? otherAt(rangeOf(parent)) : assignmentBinding(parent, target, classNode, fileText);
   }
   if (parent.type === 'augmented_assignment' && isField(target, parent, 'left')) {
     return otherAt(rangeOf(parent));
@@ -170,6 +182,9 @@ function bindsOtherwise(target: Node, parent: Node): boolean {
   if (BINDING_PARENTS.has(parent.type)) {
     return true;
   }
+  if (parent.type === 'type' && parent.parent?.type === 'type_alias_statement') {
+    return isField(parent, parent.parent, 'left');
+  }
   // A name alone in a case captures, and an import binds its first part; both are a dotted_name to the grammar.
   const around = parent.parent;
   return (
@@ -182,7 +197,7 @@ function bindsOtherwise(target: Node, parent: Node): boolean {
 }
 
 /** `a = b = VALUE` is to the grammar an assignment of an assignment; to Python it is one statement with two targets. */
-function assignmentBinding(assignment: Node, classNode: Node): FlagBinding {
+function assignmentBinding(assignment: Node, target: Node, classNode: Node, fileText: string): FlagBinding {
   const value = assignedValue(assignment);
   let whole = assignment;
   // An unfinished `x =` on the line above takes this assignment for its value; to whoever reads it they are two.
@@ -194,19 +209,25 @@ function assignmentBinding(assignment: Node, classNode: Node): FlagBinding {
     statement = statement.parent;
   }
   const direct = statement !== null && isDirectlyIn(classNode, statement);
-  const annotation = annotationOf(assignment);
+  // Of a target in parentheses Python keeps no annotation.
+  const annotation = target.type === 'identifier' ? annotationOf(assignment) : undefined;
   if (value === undefined) {
     return { ...otherAt(rangeOf(whole)), value: 'annotation', annotation };
   }
   const isChained = whole.id !== assignment.id || assignment.childForFieldName('right')?.type === 'assignment';
   const form = isChained ? 'chained' : annotation ? 'annotated' : 'assign';
   return {
-    value: direct && !crossesLineEnd(whole) ? value : 'unreadable',
+    value: direct && !crossesLineEnd(whole) && endsItsLine(whole, fileText) ? value : 'unreadable',
     range: rangeOf(whole),
     direct,
     form: direct ? form : 'conditional',
     annotation,
   };
+}
+
+/** Of `flag = True(` the grammar can make an assignment of True, and an error beside it. */
+function endsItsLine(statement: Node, fileText: string): boolean {
+  return /^[ \t\f]*(?:[;#\r\n]|\\\r?\n|$)/.test(fileText.slice(statement.endIndex, statement.endIndex + 200));
 }
 
 /** What pydantic makes of the type: a `Final` with a value is a class variable to it, as a `ClassVar` is. */

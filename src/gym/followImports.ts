@@ -88,6 +88,10 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
         return firstFound(reference, (choice) => resolve(from, choice, seen));
       case 'unknown':
         return 'unresolved';
+      case 'star_or': {
+        const found = inStarImports(from, reference.name.split('.'), seen, reference.after);
+        return found ?? resolve(from, reference.otherwise, seen);
+      }
       case 'name': {
         const path = reference.name.split('.');
         const found = inStarImports(from, path, seen);
@@ -146,6 +150,13 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
     if (bindings.length === 0) {
       return inStarImports(module, path, within);
     }
+    const last = Math.max(...bindings.map(({ line }) => line));
+    const fromStar = module.facts.starImports.some(({ line }) => line > last)
+      ? inStarImports(module, path, within, last)
+      : undefined;
+    if (fromStar !== undefined) {
+      return fromStar;
+    }
     // The choices are made of bindings, and `firstFound` takes references: the index tells which is which.
     const choices = bindings.map((_, index): ClassReference => ({ kind: 'class', index }));
     const inTry = bindings.every((binding) => binding.inTry || !binding.conditional);
@@ -183,10 +194,15 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
     { file, facts }: ModuleFile,
     path: readonly string[],
     seen: ReadonlySet<string>,
+    after?: number,
   ): Resolution | undefined => {
     const [name = ''] = path;
-    for (const star of facts.starImports.toReversed()) {
+    for (const star of facts.starImports.toReversed().filter(({ line }) => after === undefined || line > after)) {
       const found = find(star, file);
+      // What it would bring in the place of what is known cannot be told.
+      if (after !== undefined && (found.kind !== 'module' || found.file === undefined)) {
+        return 'unresolved';
+      }
       const module = found.kind === 'module' && found.file !== undefined ? open(found.file) : undefined;
       const exports = module?.facts.exports;
       if (module && (exports ? exports.includes(name) : !name.startsWith('_'))) {

@@ -15,7 +15,7 @@ export interface Fragment {
   readonly remotes: readonly FoundInStatement<RemoteFragment>[];
   /** Names that an assignment or a `def` binds at the level of the statement itself. */
   readonly names: readonly FoundInStatement<NameFragment>[];
-  readonly exports: readonly string[] | undefined;
+  readonly exports: ExportsFragment | undefined;
   /** Bindings of the flag, when the statement stands in the body of a class. */
   readonly flagBindings: readonly FlagBinding[];
   /** Whether it gives workers a Python of their own somewhere else than where they are made. */
@@ -84,6 +84,13 @@ export interface NameFragment {
   readonly name: string;
   /** The dotted name that it stands for; undefined for anything else. */
   readonly alias: string | undefined;
+}
+
+/** `__all__ = […]` or `__all__ += […]`. */
+export interface ExportsFragment {
+  /** Undefined when they are no literal strings. */
+  readonly names: readonly string[] | undefined;
+  readonly areAdded: boolean;
 }
 
 /** A place in a file. */

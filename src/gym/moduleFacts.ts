@@ -76,6 +76,14 @@ export type ClassReference =
     } & ModuleReference)
   /** A name that this file does not bind: Python's own, or from a star import. */
   | { readonly kind: 'name'; readonly name: string }
+  /** A name of this file that a star import below its meaning may have given another one. */
+  | {
+      readonly kind: 'star_or';
+      readonly name: string;
+      /** The line of the meaning that holds when no star import after it brings the name. */
+      readonly after: number;
+      readonly otherwise: ClassReference;
+    }
   /** A name with a meaning in each branch of a `try` or an `if`. In a `try`, the first that can be found counts. */
   | { readonly kind: 'either'; readonly inTry: boolean; readonly choices: readonly ClassReference[] }
   /** An expression, or a name that means no class: only running the file can tell. */

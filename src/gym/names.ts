@@ -86,13 +86,29 @@ export function createNames(found: Collected): Names {
         place,
       );
       if (meanings.length > 0) {
-        return choose(
+        const chosen = choose(
           meanings.map((binding) => meaningOf(binding, rest, scope, aliases)),
           meanings,
         );
+        return scope === '' ? unlessFromStar(dottedName, chosen, meanings, place) : chosen;
       }
     }
     return { reference: { kind: 'name', name: dottedName }, throughAlias: aliases > 0 };
+  };
+
+  const starLines = found.imports
+    .filter(({ what, around }) => around.scopes.length === 0 && what.names.some(({ name }) => name === '*'))
+    .map(({ range }) => range.startLine);
+  /** What a star import brings takes the place of what stands above it. */
+  const unlessFromStar = (
+    name: string,
+    { reference, throughAlias }: Resolved,
+    meanings: readonly NameBinding[],
+    { line, isLate }: Place,
+  ): Resolved => {
+    const after = Math.max(...meanings.map((meaning) => meaning.line));
+    const isShadowed = starLines.some((star) => star > after && (isLate || star < line));
+    return { reference: isShadowed ? { kind: 'star_or', name, after, otherwise: reference } : reference, throughAlias };
   };
 
   /** In the body of a class its own names come first: `class B(A)` beside `class A`, both in another class. */

@@ -157,7 +157,7 @@ function readWhole(node: Node, source: Source, classNode: Node | undefined, clas
   if (openClass) {
     return { fragment: undefined, openClass };
   }
-  const fragment = readStatement(node, statementText, classNode);
+  const fragment = readStatement(node, source.text, classNode);
   return fragment ? { fragment, openClass: undefined } : SAYS_NOTHING;
 }
 
@@ -260,7 +260,10 @@ function collectFragment(fragment: Fragment, origin: Origin, scopes: readonly Sc
   into.settings.push(...fragment.settings.map(put));
   into.remotes.push(...fragment.remotes.map(put));
   into.names.push(...fragment.names.map(put));
-  into.exports = fragment.exports ?? into.exports;
+  if (fragment.exports) {
+    const { names, areAdded } = fragment.exports;
+    into.exports = names && areAdded ? [...(into.exports ?? []), ...names] : names;
+  }
   into.otherPyExecutable ||=
     fragment.mentionsPyExecutable && !fragment.remotes.some(({ what }) => what.pyExecutable === 'given');
 }

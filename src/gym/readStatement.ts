@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { dottedNameOf, isField, nameOf, rangeOf, withoutParentheses } from '../python/syntax';
-import { FLAG, flagBindingsIn } from './flagInBody';
+import { FLAG, type FlagBinding, flagBindingsIn } from './flagInBody';
 import type {
   ClassFragment,
   FoundInStatement,
@@ -27,13 +27,14 @@ type Draft = { -readonly [K in keyof Fragment]: Fragment[K] extends readonly (in
 /**
  * Reads one statement of a module or of a class body, with all that is in it; undefined when it says nothing.
  *
- * @param text the text of the statement
+ * @param fileText the text of the whole file
  * @param classNode the class whose body it stands in; undefined in a module
  */
-export function readStatement(statement: Node, text: string, classNode: Node | undefined): Fragment | undefined {
+export function readStatement(statement: Node, fileText: string, classNode: Node | undefined): Fragment | undefined {
+  const text = fileText.slice(statement.startIndex, statement.endIndex);
   const hits = hitsIn(text, statement.startIndex);
-  const name = classNode ? undefined : nameBoundBy(statement, text);
-  if (hits.length === 0 && !name) {
+  const names = classNode ? [] : namesBoundBy(statement, text);
+  if (hits.length === 0 && names.length === 0) {
     return undefined;
   }
   const draft: Draft = {
@@ -42,16 +43,16 @@ export function readStatement(statement: Node, text: string, classNode: Node | u
     calls: [],
     settings: [],
     remotes: [],
-    names: name ? [name] : [],
+    names,
     exports: undefined,
     flagBindings: [],
     mentionsPyExecutable: text.includes('py_executable'),
   };
   if (hits.length > 0) {
     const origin = originOf(statement);
-    visit(statement, [], hits, draft, origin);
+    visit(statement, [], hits, draft, { origin, fileText });
     if (classNode && mentionsFlag(text)) {
-      draft.flagBindings.push(...relativeBindings(statement, classNode, origin));
+      draft.flagBindings.push(...relativeBindings(statement, classNode, { origin, fileText }));
     }
   }
   return draft;
@@ -98,9 +99,15 @@ function hitsIn(text: string, start: number): number[] {
   return hits;
 }
 
+/** The statement's file, and where in it the statement begins. */
+interface Source {
+  readonly origin: Origin;
+  readonly fileText: string;
+}
+
 /** Goes down to each hit, with what is around it at hand: to ask a node for its parent is slow in a large file. */
-function visit(node: Node, ancestors: readonly Node[], hits: readonly number[], draft: Draft, origin: Origin): void {
-  take(node, ancestors, draft, origin);
+function visit(node: Node, ancestors: readonly Node[], hits: readonly number[], draft: Draft, source: Source): void {
+  take(node, ancestors, draft, source);
   const inside = [...ancestors, node];
   let next = 0;
   for (const child of node.namedChildren) {
@@ -117,12 +124,13 @@ function visit(node: Node, ancestors: readonly Node[], hits: readonly number[], 
       next++;
     }
     if (next > first) {
-      visit(child, inside, hits.slice(first, next), draft, origin);
+      visit(child, inside, hits.slice(first, next), draft, source);
     }
   }
 }
 
-function take(node: Node, ancestors: readonly Node[], draft: Draft, origin: Origin): void {
+function take(node: Node, ancestors: readonly Node[], draft: Draft, source: Source): void {
+  const { origin } = source;
   const found = <T>(what: T, at: Node = node): FoundInStatement<T> => ({
     range: relativeTo(rangeOf(at), origin),
     around: surroundings(node, ancestors, origin),
@@ -134,7 +142,7 @@ function take(node: Node, ancestors: readonly Node[], draft: Draft, origin: Orig
       if (header) {
         const flagBindings = partsOf(node)
           .filter((part) => mentionsFlag(part.text))
-          .flatMap((part) => relativeBindings(part, node, origin));
+          .flatMap((part) => relativeBindings(part, node, source));
         draft.classes.push(found({ ...header, flagBindings }));
       }
       return;
@@ -156,6 +164,7 @@ function take(node: Node, ancestors: readonly Node[], draft: Draft, origin: Orig
       return;
     }
     case 'assignment':
+    case 'augmented_assignment':
       takeAssignment(node, ancestors, draft, found);
       return;
   }
@@ -164,7 +173,8 @@ function take(node: Node, ancestors: readonly Node[], draft: Draft, origin: Orig
 type Found = <T>(what: T, at?: Node) => FoundInStatement<T>;
 
 function takeCall(call: Node, draft: Draft, found: Found): void {
-  const callee = call.childForFieldName('function');
+  const written = call.childForFieldName('function');
+  const callee = written && withoutParentheses(written);
   if (callee?.type === 'identifier' && nameOf(callee) === 'setattr') {
     const [target, name, value] = call.childForFieldName('arguments')?.namedChildren ?? [];
     const targetName = target && dottedNameOf(target);
@@ -202,7 +212,8 @@ function takeAssignment(assignment: Node, ancestors: readonly Node[], draft: Dra
     }
   }
   if (left.type === 'identifier' && nameOf(left) === '__all__' && ancestors.length <= 1) {
-    draft.exports = stringsIn(assignment.childForFieldName('right'));
+    const names = stringsIn(assignment.childForFieldName('right'));
+    draft.exports = { names, areAdded: assignment.type === 'augmented_assignment' };
   }
 }
 
@@ -249,8 +260,11 @@ function pyExecutableIn(call: Node): RayRemote['pyExecutable'] {
   return 'missing';
 }
 
-function relativeBindings(part: Node, classNode: Node, origin: Origin) {
-  return flagBindingsIn(part, classNode).map((binding) => ({ ...binding, range: relativeTo(binding.range, origin) }));
+function relativeBindings(part: Node, classNode: Node, { origin, fileText }: Source): FlagBinding[] {
+  return flagBindingsIn(part, classNode, fileText).map((binding) => ({
+    ...binding,
+    range: relativeTo(binding.range, origin),
+  }));
 }
 
 /** With an error before its colon, a class may have swallowed the header of another one: its body is not surely its own. */
@@ -298,24 +312,32 @@ function optionalName(node: Node | null): string | undefined {
 const PLAIN_ASSIGNMENT = /^[\p{L}_][\p{L}\p{N}_]*\s*(?::[^=]*)?=[^=]/u;
 const FUNCTION = /^(?:async\s+)?def\s/;
 
-/** A name that a statement of the module binds to something: what it stands for, when that is another name. */
-function nameBoundBy(statement: Node, text: string): FoundInStatement<NameFragment> | undefined {
+/** The names that a statement of the module binds to something: what they stand for, when that is another name. */
+function namesBoundBy(statement: Node, text: string): FoundInStatement<NameFragment>[] {
   const found = (name: Node, alias: string | undefined): FoundInStatement<NameFragment> => ({
     range: relativeTo(rangeOf(statement), originOf(statement)),
     around: NOTHING_AROUND,
     what: { name: nameOf(name), alias },
   });
   if (PLAIN_ASSIGNMENT.test(text) && statement.type === 'expression_statement') {
-    const assignment = statement.firstNamedChild;
-    const left = assignment?.type === 'assignment' ? assignment.childForFieldName('left') : null;
-    const right = assignment?.childForFieldName('right');
-    return left?.type === 'identifier' && right ? found(left, dottedNameOf(withoutParentheses(right))) : undefined;
+    const targets: Node[] = [];
+    let value = statement.firstNamedChild;
+    // `A = B = Base` is to the grammar an assignment of an assignment.
+    while (value?.type === 'assignment') {
+      const left = value.childForFieldName('left');
+      if (left?.type === 'identifier') {
+        targets.push(left);
+      }
+      value = value.childForFieldName('right');
+    }
+    const alias = value ? dottedNameOf(withoutParentheses(value)) : undefined;
+    return value ? targets.map((target) => found(target, alias)) : [];
   }
   if (FUNCTION.test(text) && statement.type === 'function_definition') {
     const name = statement.childForFieldName('name');
-    return name ? found(name, undefined) : undefined;
+    return name ? [found(name, undefined)] : [];
   }
-  return undefined;
+  return [];
 }
 
 const NOTHING_AROUND: Surroundings = {
@@ -356,12 +378,11 @@ function surroundings(node: Node, ancestors: readonly Node[], origin: Origin): S
   let guard: Surroundings['guard'];
   for (const [index, ancestor] of ancestors.entries()) {
     const below = ancestors[index + 1] ?? node;
-    const name = ancestor.childForFieldName('name');
-    const isScope = ancestor.type === 'class_definition' || ancestor.type === 'function_definition';
-    if (isScope && name && isInBody(below, ancestor)) {
+    const name = nameOfScope(ancestor);
+    if (name !== undefined && isInBody(below, ancestor)) {
       const kind = ancestor.type === 'class_definition' ? 'class' : 'function';
       const { startLine, startColumn } = relativeTo(rangeOf(ancestor), origin);
-      scopes.push({ kind, name: nameOf(name), line: startLine, column: startColumn });
+      scopes.push({ kind, name, line: startLine, column: startColumn });
       // What a body is called under does not depend on where it is defined.
       isPlain = true;
       conditional = false;
@@ -384,6 +405,16 @@ function surroundings(node: Node, ancestors: readonly Node[], origin: Origin): S
   return { scopes, isPlain, conditional, inTry, typeCheckingOnly, guard };
 }
 
+/** Undefined for what is no scope. */
+function nameOfScope(node: Node): string | undefined {
+  if (node.type === 'lambda') {
+    return '<lambda>';
+  }
+  const isScope = node.type === 'class_definition' || node.type === 'function_definition';
+  const name = isScope ? node.childForFieldName('name') : null;
+  return name ? nameOf(name) : undefined;
+}
+
 function isInBody(below: Node, scope: Node): boolean {
   // A default value or a base is evaluated around the scope, not in it; a comment may stand between the colon and the body.
   return isField(below, scope, 'body') || below.isError;
@@ -391,6 +422,9 @@ function isInBody(below: Node, scope: Node): boolean {
 
 /** Which branch of an `if` it is, where the condition is one that matters here. */
 function branchOf(ancestor: Node, below: Node): NonNullable<Surroundings['guard']> | 'type_checking' | undefined {
+  if (ancestor.type === 'conditional_expression') {
+    return branchOfExpression(ancestor, below);
+  }
   if (ancestor.type !== 'if_statement' && ancestor.type !== 'elif_clause') {
     return undefined;
   }
@@ -405,6 +439,19 @@ function branchOf(ancestor: Node, below: Node): NonNullable<Surroundings['guard'
   const previous = ancestor.type === 'if_statement' ? earlierBranches(ancestor, below) : [];
   const tests = [kind, ...previous];
   return tests.includes('not_main') ? 'main' : tests.includes('main') ? 'not_main' : undefined;
+}
+
+/** `A if TEST else B`. */
+function branchOfExpression(expression: Node, below: Node): NonNullable<Surroundings['guard']> | undefined {
+  const [first, test] = expression.namedChildren.filter(({ isExtra }) => !isExtra);
+  const kind = test ? kindOfTest(test.text) : undefined;
+  if (kind === undefined || kind === 'type_checking' || below.id === test?.id) {
+    return undefined;
+  }
+  if (below.id === first?.id) {
+    return kind;
+  }
+  return kind === 'main' ? 'not_main' : kind === 'not_main' ? 'main' : undefined;
 }
 
 /** The tests of the `elif`s before a branch: none of them holds in it. */

@@ -37,7 +37,7 @@ export function readServerFile(file: string, facts: ModuleFacts, follow?: Follow
       : [];
   });
   const startedElsewhere = facts.startCalls
-    .filter(({ target }) => target.kind !== 'class')
+    .filter(({ target }) => choicesOf(target).some(({ kind }) => kind !== 'class'))
     .map((call) => startedElsewhereBy(call, alone, inTree));
   return {
     classes,
@@ -146,7 +146,7 @@ function originOf(
   }
   return {
     kind: 'base',
-    className: facts.name,
+    className: facts.qualifiedName,
     file: entry.file === reader.file ? undefined : entry.file,
     range: facts.flag.declaration ?? facts.nameRange,
     ...setAgain,
@@ -185,11 +185,18 @@ function isServer(candidate: FoundClass, follow: FollowReference, seen: Readonly
 function startedClasses({ facts }: Reader): Map<number, StartCall[]> {
   const started = new Map<number, StartCall[]>();
   for (const call of facts.startCalls) {
-    if (call.target.kind === 'class') {
-      started.set(call.target.index, [...(started.get(call.target.index) ?? []), call]);
+    for (const target of choicesOf(call.target)) {
+      if (target.kind === 'class') {
+        started.set(target.index, [...(started.get(target.index) ?? []), call]);
+      }
     }
   }
   return started;
+}
+
+/** Of a class that is another one in each branch, any may be meant. */
+function choicesOf(reference: ClassReference): readonly ClassReference[] {
+  return reference.kind === 'either' ? reference.choices.flatMap(choicesOf) : [reference];
 }
 
 function entrypointReading(

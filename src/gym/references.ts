@@ -48,6 +48,8 @@ export function nameOfReference(reference: ClassReference): string {
       return reference.choices.map(nameOfReference).join(' or ');
     case 'unknown':
       return reference.text;
+    case 'star_or':
+      return reference.name;
     case 'class':
       return '';
   }

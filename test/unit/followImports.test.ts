@@ -103,7 +103,7 @@ const CASES: readonly [string, Record<string, string>, string][] = [
       '/w/app.py': 'from base import Outer\nclass Server(Outer.Inner): pass\n',
       '/w/base.py': `${GYM}class Outer:\n    class Inner(SimpleResourcesServer):\n        ray_enabled = True\n`,
     },
-    'on from /w/base.py:Inner',
+    'on from /w/base.py:Outer.Inner',
   ],
   [
     'a try, of which the first that is found counts',
