@@ -22,10 +22,12 @@ export interface Collected {
   exports: readonly string[] | undefined;
   /** Whether workers get a Python in some other place than where they are made. */
   otherPyExecutable: boolean;
+  /** Whether Python would refuse to run the file. */
+  isRefused: boolean;
 }
 
 /** Puts together what the statements say: finds out what the names in them mean. */
-export function assembleModule(found: Collected, parses: boolean): ModuleFacts {
+export function assembleModule(found: Collected): ModuleFacts {
   const names = createNames(found);
   const onInstances = found.settings.filter(({ what }) => what.target === 'self');
   return {
@@ -48,7 +50,7 @@ export function assembleModule(found: Collected, parses: boolean): ModuleFacts {
       .filter(({ what, around }) => isRay(what.module) && what.level === 0 && !around.typeCheckingOnly)
       .map(({ what, range }) => ({ range, text: what.text.split('\n', 1)[0] ?? '' })),
     remotes: found.remotes.filter((item) => isOfRay(item, names)).map((item) => remote(item, found.otherPyExecutable)),
-    parses,
+    parses: !found.isRefused,
   };
 }
 

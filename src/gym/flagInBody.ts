@@ -66,10 +66,9 @@ function warningsOf(
     }
   };
   warn('not_a_literal', last?.value === 'unreadable' ? last : undefined);
-  // A type on any of them makes a field of the model out of all of them.
-  const field = bindings.some(({ annotation }) => annotation === 'class_var')
-    ? undefined
-    : bindings.find(({ annotation }) => annotation === 'field');
+  // A type on any of them makes a field of the model out of all of them; of two types Python keeps the last.
+  const typed = bindings.findLast(({ annotation }) => annotation !== undefined);
+  const field = typed?.annotation === 'field' ? typed : undefined;
   const hasValue = last !== undefined && last.value !== 'deleted';
   warn('annotated_without_class_var', hasValue ? field : undefined);
   warn('annotation_without_value', hasValue ? undefined : bindings.find(({ value }) => value === 'annotation'));
@@ -215,7 +214,7 @@ function assignmentBinding(assignment: Node, target: Node, classNode: Node, file
     return { ...otherAt(rangeOf(whole)), value: 'annotation', annotation };
   }
   const isChained = whole.id !== assignment.id || assignment.childForFieldName('right')?.type === 'assignment';
-  const form = isChained ? 'chained' : annotation ? 'annotated' : 'assign';
+  const form = isChained ? 'chained' : assignment.childForFieldName('type') ? 'annotated' : 'assign';
   return {
     value: direct && !crossesLineEnd(whole) && endsItsLine(whole, fileText) ? value : 'unreadable',
     range: rangeOf(whole),

@@ -89,8 +89,10 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
       case 'unknown':
         return 'unresolved';
       case 'star_or': {
+        const otherwise = resolve(from, reference.otherwise, seen);
         const found = inStarImports(from, reference.name.split('.'), seen, reference.after);
-        return found ?? resolve(from, reference.otherwise, seen);
+        // That a module which is not there would have another class of Gym's or Python's name is hardly meant.
+        return found === undefined || (found === 'unresolved' && typeof otherwise === 'string') ? otherwise : found;
       }
       case 'name': {
         const path = reference.name.split('.');

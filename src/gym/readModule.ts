@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'web-tree-sitter';
+import { isRefused, widthOf } from '../python/refusals';
 import { assembleModule, type Collected } from './assembleModule';
 import { FLAG, type FlagBinding, otherAt } from './flagInBody';
 import {
@@ -24,8 +25,8 @@ export interface ModuleReader {
 
 /** Reads the facts of one module once. */
 export function readModule(root: Node, text: string): ModuleFacts {
-  const collected = newCollection();
   const source: Source = { text, hasError: root.hasError, isRead: 'once' };
+  const collected = newCollection(source.hasError || !areIndentedAlike(root.namedChildren, 0, source));
   for (const node of root.namedChildren) {
     collect(
       readWhole(node, source, undefined, () => undefined),
@@ -34,13 +35,15 @@ export function readModule(root: Node, text: string): ModuleFacts {
       collected,
     );
   }
-  return assembleModule(collected, !source.hasError);
+  return assembleModule(collected);
 }
 
 /** A statement that has been read, and, of a class, its body statement by statement. */
 interface Statement {
   readonly fragment: Fragment | undefined;
   readonly openClass: OpenClass | undefined;
+  /** Whether Python would refuse it, although the grammar does not. */
+  readonly isRefused: boolean;
 }
 
 interface OpenClass {
@@ -62,7 +65,7 @@ interface Part extends Placed {
 }
 
 /** Most statements say nothing, and then are told apart from those that do by this one alone. */
-const SAYS_NOTHING: Statement = { fragment: undefined, openClass: undefined };
+const SAYS_NOTHING: Statement = { fragment: undefined, openClass: undefined, isRefused: false };
 
 /**
  * Statements by an id that says what has stayed. A node that is taken over from the tree before is the same as it was, but its
@@ -85,13 +88,15 @@ export function createModuleReader(): ModuleReader {
   let known: Known = new Map();
   let parts: readonly Placed[] = [];
   let facts: ModuleFacts | undefined;
+  let wasBroken = false;
   return {
     read(root, text) {
       const next = new Map<number | undefined, Statement>();
       const source: Source = { text, hasError: root.hasError, isRead: 'again' };
       const found: Placed[] = [];
       const classBefore: ClassBefore = (at) => parts.find((part) => isSamePlace(part.at, at))?.statement.openClass;
-      for (const node of root.namedChildren) {
+      const nodes = root.namedChildren;
+      for (const node of nodes) {
         const id = idThatStays(node, source);
         const statement = known.get(id) ?? readWhole(node, source, undefined, classBefore);
         if (id !== undefined) {
@@ -103,13 +108,15 @@ export function createModuleReader(): ModuleReader {
       }
       known = next;
       // Most keystrokes change nothing that is told here: then nothing has to be put together again.
-      if (!facts || facts.parses === source.hasError || !areSame(parts, found)) {
-        const collected = newCollection();
+      const isBroken = source.hasError || !areIndentedAlike(nodes, 0, source);
+      if (!facts || isBroken !== wasBroken || !areSame(parts, found)) {
+        const collected = newCollection(isBroken);
         for (const { at, statement } of found) {
           collect(statement, at, [], collected);
         }
-        facts = assembleModule(collected, !source.hasError);
+        facts = assembleModule(collected);
       }
+      wasBroken = isBroken;
       parts = found;
       return facts;
     },
@@ -140,6 +147,9 @@ function isSame(one: Statement, other: Statement): boolean {
   if (one === other) {
     return true;
   }
+  if (one.isRefused !== other.isRefused) {
+    return false;
+  }
   const [a, b] = [one.openClass, other.openClass];
   if (!a || !b) {
     return !a && !b && isDeepStrictEqual(one.fragment, other.fragment);
@@ -155,17 +165,36 @@ function readWhole(node: Node, source: Source, classNode: Node | undefined, clas
   const statementText = source.text.slice(node.startIndex, node.endIndex);
   const openClass = mayBeClass(statementText) ? openClassOf(node, source, classBefore) : undefined;
   if (openClass) {
-    return { fragment: undefined, openClass };
+    return { fragment: undefined, ...openClass };
   }
+  const isWrong = isRefused(statementText, /^[ \t\f]*/.exec(textBefore(node, source))?.[0] ?? '');
   const fragment = readStatement(node, source.text, classNode);
-  return fragment ? { fragment, openClass: undefined } : SAYS_NOTHING;
+  return fragment || isWrong ? { fragment, openClass: undefined, isRefused: isWrong } : SAYS_NOTHING;
 }
 
 function mayBeClass(text: string): boolean {
   return text.startsWith('class') || text.startsWith('@');
 }
 
-function openClassOf(node: Node, source: Source, classBefore: ClassBefore): OpenClass | undefined {
+/** What stands before a node in its line. */
+function textBefore(node: Node, { text }: Source): string {
+  return text.slice(node.startIndex - node.startPosition.column, node.startIndex);
+}
+
+/** Statements of one block begin at one depth: the grammar does not mind. */
+function areIndentedAlike(statements: readonly Node[], width: number | undefined, source: Source): boolean {
+  const widths = statements
+    .filter((node) => source.text.charAt(node.startIndex) !== '#')
+    .map((node) => textBefore(node, source))
+    // After a semicolon, or in the line of the class, a statement has no depth of its own.
+    .filter((before) => before.trim() === '')
+    .map(widthOf);
+  return widths.every((one) => one === (width ?? widths[0]));
+}
+
+type OpenedClass = Pick<Statement, 'isRefused'> & { readonly openClass: OpenClass };
+
+function openClassOf(node: Node, source: Source, classBefore: ClassBefore): OpenedClass | undefined {
   const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node;
   const origin = originOf(node);
   const header = definition?.type === 'class_definition' ? readClassHeader(definition, origin) : undefined;
@@ -182,18 +211,24 @@ function openClassOf(node: Node, source: Source, classBefore: ClassBefore): Open
     return { id, at, statement: known.get(id) ?? readWhole(part, source, around, () => innerBefore(at)) };
   };
   const decorators = definition === node ? [] : node.namedChildren.filter(({ type }) => type === 'decorator');
+  const body = partsOf(definition);
+  const isEmpty = body.every((part) => source.text.charAt(part.startIndex) === '#');
   return {
-    at: relativeOrigin(originOf(definition), origin),
-    header,
-    parts: [
-      ...decorators.map((decorator) => partOf(decorator, undefined)),
-      ...partsOf(definition).map((part) => partOf(part, definition)),
-    ],
+    isRefused: isEmpty || !areIndentedAlike(body, undefined, source),
+    openClass: {
+      at: relativeOrigin(originOf(definition), origin),
+      header,
+      parts: [
+        ...decorators.map((decorator) => partOf(decorator, undefined)),
+        ...body.map((part) => partOf(part, definition)),
+      ],
+    },
   };
 }
 
-function newCollection(): Collected {
+function newCollection(isRefused: boolean): Collected {
   return {
+    isRefused,
     classes: [],
     imports: [],
     calls: [],
@@ -206,7 +241,9 @@ function newCollection(): Collected {
 }
 
 /** Adds what a statement says to what the file says, with places and scopes as the file has them. */
-function collect({ fragment, openClass }: Statement, origin: Origin, scopes: readonly Scope[], into: Collected): void {
+function collect(statement: Statement, origin: Origin, scopes: readonly Scope[], into: Collected): void {
+  const { fragment, openClass } = statement;
+  into.isRefused ||= statement.isRefused;
   if (fragment) {
     collectFragment(fragment, origin, scopes, into);
   }
@@ -231,8 +268,8 @@ function collect({ fragment, openClass }: Statement, origin: Origin, scopes: rea
     },
   });
   const inside: Scope[] = [...scopes, { kind: 'class', name: header.name, line, column }];
-  for (const [index, { statement }] of parts.entries()) {
-    collect(statement, origins[index] ?? origin, inside, into);
+  for (const [index, part] of parts.entries()) {
+    collect(part.statement, origins[index] ?? origin, inside, into);
   }
 }
 

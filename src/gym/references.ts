@@ -9,6 +9,8 @@ export const withinTheFile: FollowReference = (from, reference) => {
       return { ...from, index: reference.index };
     case 'either':
       return firstFound(reference, (choice) => withinTheFile(from, choice));
+    case 'star_or':
+      return withinTheFile(from, reference.otherwise);
     default:
       return wellKnownBase(reference) ?? 'unresolved';
   }

@@ -1,0 +1,183 @@
+/**
+ * What Python refuses and the grammar lets pass. The grammar is made for editors: it takes an operand from the next line, an
+ * empty body, or lines that are indented as they like, and reports no error. To whoever wants to know whether a file runs,
+ * these matter, most of all while it is being typed.
+ *
+ * Only what is certain is told: where this cannot follow the text, it is the grammar's word that counts.
+ */
+export function isRefused(statement: string, indentation: string): boolean {
+  const lines = logicalLines(statement, indentation);
+  return lines !== undefined && (lines.some(isBroken) || isIndentedWrongly(lines) || lacksHandler(lines));
+}
+
+/** How deep a line is, as Python counts: a tab leads to the next multiple of eight, a form feed back to the beginning. */
+export function widthOf(indentation: string): number {
+  let width = 0;
+  for (const character of indentation) {
+    width = character === '\t' ? (Math.floor(width / 8) + 1) * 8 : character === '\f' ? 0 : width + 1;
+  }
+  return width;
+}
+
+type Kind = 'name' | 'number' | 'string' | 'operator';
+
+interface Token {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+/** A line as Python sees it, which may go over several lines of the text. */
+interface LogicalLine {
+  readonly width: number;
+  readonly first: Token;
+  readonly second: Token | undefined;
+  readonly last: Token;
+  readonly hasOldForm: boolean;
+  /** Whether it has a comma that is in no brackets. */
+  readonly hasComma: boolean;
+}
+
+const TOKEN = new RegExp(
+  [
+    '(?<blank>[ \\t\\f]+|#[^\\n]*|\\\\\\r?\\n)',
+    '(?<end>\\r?\\n)',
+    '(?<string>[rRbBuUfFtT]{0,2}(?:"""(?:[^\\\\"]|\\\\[^]|"(?!""))*"""|\'\'\'(?:[^\\\\\']|\\\\[^]|\'(?!\'\'))*\'\'\'|"(?!"")(?:[^\\\\"\\n]|\\\\[^])*"|\'(?!\'\')(?:[^\\\\\'\\n]|\\\\[^])*\'))',
+    '(?<number>\\.?\\d(?:[eE][-+]|[\\w.])*)',
+    '(?<name>[\\p{L}\\p{Nl}_][\\p{L}\\p{N}\\p{M}\\p{Pc}\\u00b7]*)',
+    '(?<operator>\\.\\.\\.|->|:=|<>|\\*\\*=?|//=?|<<=?|>>=?|[-+*/%@&|^<>=!]=?|[~.,:;`()[\\]{}])',
+  ].join('|'),
+  'uy',
+);
+
+/** Undefined when the text is more than this can follow. */
+function logicalLines(text: string, indentation: string): LogicalLine[] | undefined {
+  const lines: LogicalLine[] = [];
+  let tokens: Token[] = [];
+  let depth = 0;
+  let hasComma = false;
+  let lineStart = -1;
+  const finish = (): void => {
+    const [first, second] = tokens;
+    const last = tokens.at(-1);
+    if (first && last) {
+      const before = lineStart < 0 ? indentation : (/^[ \t\f]*/.exec(text.slice(lineStart))?.[0] ?? '');
+      lines.push({ width: widthOf(before), first, second, last, hasOldForm: tokens.some(isOldForm), hasComma });
+      tokens = [];
+      hasComma = false;
+    }
+  };
+  for (let index = 0; index < text.length; index = TOKEN.lastIndex) {
+    TOKEN.lastIndex = index;
+    const groups = TOKEN.exec(text)?.groups;
+    if (!groups) {
+      return undefined;
+    }
+    if (groups.end !== undefined) {
+      if (depth === 0) {
+        finish();
+        lineStart = TOKEN.lastIndex;
+      }
+    } else if (groups.blank === undefined) {
+      const kind: Kind = groups.name ? 'name' : groups.number ? 'number' : groups.string ? 'string' : 'operator';
+      const token = { kind, text: groups[kind] ?? '' };
+      depth += OPENING.has(token.text) ? 1 : CLOSING.has(token.text) ? -1 : 0;
+      hasComma ||= depth === 0 && token.text === ',';
+      tokens.push(token);
+    }
+  }
+  finish();
+  return depth === 0 ? lines : undefined;
+}
+
+const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
+const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
+
+/** Python 2 wrote these. */
+function isOldForm({ kind, text }: Token): boolean {
+  return (kind === 'operator' && (text === '<>' || text === '`')) || (kind === 'number' && /^0\d*[1-9]\d*$/.test(text));
+}
+
+/** After these something has to come in the same line. A colon is none of them: a block may follow. */
+const OPEN_ENDS: ReadonlySet<string> = new Set(
+  `= += -= *= /= //= %= @= &= |= ^= >>= <<= **= := == != < > <= >= + - * / // % @ & | ^ ~ << >> ** . ->
+  and as assert await class def del elif for from global if import in is lambda nonlocal not or while with`.split(
+    /\s+/,
+  ),
+);
+
+function isBroken({ first, second, last, hasOldForm, hasComma }: LogicalLine): boolean {
+  const isStar = last.text === '*' && first.text === 'from';
+  const isOpen = last.kind !== 'string' && last.kind !== 'number' && OPEN_ENDS.has(last.text) && !isStar;
+  const isOldRaise = first.text === 'raise' && hasComma;
+  return hasOldForm || isOpen || isOldRaise || isOldStatement(first, second) || isWrongTarget(first, second);
+}
+
+/** What nothing can be assigned to, and the one assignment that is no statement. */
+function isWrongTarget(first: Token, second: Token | undefined): boolean {
+  const isAssigned = second?.kind === 'operator' && second.text === '=';
+  return (
+    (second?.text === ':=' && first.kind === 'name') ||
+    (isAssigned && (first.kind === 'string' || first.kind === 'number' || KEYWORDS.test(first.text)))
+  );
+}
+
+const KEYWORDS =
+  /^(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
+
+/** `print x`: what follows is no operator that could belong to a name `print`. */
+function isOldStatement(first: Token, second: Token | undefined): boolean {
+  return (
+    (first.text === 'print' || first.text === 'exec') &&
+    second !== undefined &&
+    (second.kind === 'string' ||
+      second.kind === 'number' ||
+      (second.kind === 'name' && !/^(?:and|as|else|for|if|in|is|not|or)$/.test(second.text)))
+  );
+}
+
+function opensBlock({ last }: LogicalLine): boolean {
+  return last.kind === 'operator' && last.text === ':';
+}
+
+function isIndentedWrongly(lines: readonly LogicalLine[]): boolean {
+  const [base] = lines;
+  const depths = [base?.width ?? 0];
+  let isBlockExpected = false;
+  for (const [index, line] of lines.entries()) {
+    if (index > 0) {
+      const depth = depths.at(-1) ?? 0;
+      if (isBlockExpected !== line.width > depth) {
+        return true;
+      }
+      if (isBlockExpected) {
+        depths.push(line.width);
+      }
+      while (depths.length > 1 && line.width < (depths.at(-1) ?? 0)) {
+        depths.pop();
+      }
+      if (line.width !== depths.at(-1)) {
+        return true;
+      }
+    }
+    isBlockExpected = opensBlock(line);
+  }
+  return isBlockExpected;
+}
+
+/** A `try` needs an `except` or a `finally` where its block ends. */
+function lacksHandler(lines: readonly LogicalLine[]): boolean {
+  const open: number[] = [];
+  for (const { width, first, second } of lines) {
+    while (width <= (open.at(-1) ?? -1)) {
+      const isHandler = first.text === 'except' || first.text === 'finally';
+      if (width < (open.at(-1) ?? -1) || !isHandler) {
+        return true;
+      }
+      open.pop();
+    }
+    if (first.text === 'try' && second?.text === ':') {
+      open.push(width);
+    }
+  }
+  return open.length > 0;
+}
