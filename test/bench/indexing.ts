@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { diskFiles } from '../../src/cli/diskFiles';
+import { createReaderThreads } from '../../src/gym/readerThreads';
 import { createServerIndex } from '../../src/gym/serverIndex';
-import { createPythonParser } from '../../src/python/parser';
 
 const ROUNDS = 5;
 
@@ -48,9 +49,10 @@ export async function benchIndexing(grammar: string, tree: string, python: strin
   );
 }
 
-/** In seconds, with a grammar that is loaded anew. */
+/** In seconds, with threads that are started anew and load the grammar. */
 async function buildIndex(grammar: string, tree: string): Promise<number> {
-  const parser = createPythonParser(grammar);
+  const program = join(process.cwd(), 'out', 'src', 'gym', 'readerWorker.cjs');
+  const readers = createReaderThreads({ program, wasmFolder: grammar });
   const index = createServerIndex({
     files: diskFiles,
     read: readers.read,
@@ -62,7 +64,7 @@ async function buildIndex(grammar: string, tree: string): Promise<number> {
   await index.build();
   const seconds = (performance.now() - start) / 1000;
   index.dispose();
-  parser.dispose();
+  readers.dispose();
   return seconds;
 }
 
