@@ -77,6 +77,9 @@ type Known = ReadonlyMap<number | undefined, Statement>;
 interface Source {
   readonly text: string;
   readonly hasError: boolean;
+  /** Finds a statement of the same text that stood at the same place, as far as the change moved it. */
+  readonly sameBefore?: (node: Node, isInClass: boolean) => Statement | undefined;
+  readonly remember?: (node: Node, isInClass: boolean, statement: Statement) => void;
   /** What is read once needs no ids to be told again by. */
   readonly isRead: 'once' | 'again';
 }
@@ -89,16 +92,20 @@ export function createModuleReader(): ModuleReader {
   let parts: readonly Placed[] = [];
   let facts: ModuleFacts | undefined;
   let wasBroken = false;
+  let before: { text: string; lines: ReadonlyMap<number, Lines> } = { text: '', lines: new Map() };
   return {
     read(root, text) {
       const next = new Map<number | undefined, Statement>();
-      const source: Source = { text, hasError: root.hasError, isRead: 'again' };
+      const hasError = root.hasError;
+      const memory = hasError ? undefined : rememberLines(text, before);
+      const source: Source = { text, hasError, isRead: 'again', ...memory };
       const found: Placed[] = [];
       const classBefore: ClassBefore = (at) => parts.find((part) => isSamePlace(part.at, at))?.statement.openClass;
       const nodes = root.namedChildren;
       for (const node of nodes) {
         const id = idThatStays(node, source);
         const statement = known.get(id) ?? readWhole(node, source, undefined, classBefore);
+        source.remember?.(node, false, statement);
         if (id !== undefined) {
           next.set(id, statement);
         }
@@ -118,6 +125,7 @@ export function createModuleReader(): ModuleReader {
       }
       wasBroken = isBroken;
       parts = found;
+      before = { text, lines: memory?.lines ?? new Map() };
       return facts;
     },
   };
@@ -167,9 +175,55 @@ function readWhole(node: Node, source: Source, classNode: Node | undefined, clas
   if (openClass) {
     return { fragment: undefined, ...openClass };
   }
+  const unchanged = source.sameBefore?.(node, classNode !== undefined);
+  if (unchanged) {
+    return unchanged;
+  }
   const isWrong = isRefused(statementText, /^[ \t\f]*/.exec(textBefore(node, source))?.[0] ?? '');
   const fragment = readStatement(node, source.text, classNode);
   return fragment || isWrong ? { fragment, openClass: undefined, isRefused: isWrong } : SAYS_NOTHING;
+}
+
+/** What a statement says depends on its lines as a whole: on how deep it begins, and on what is left where it ends. */
+interface Lines {
+  readonly start: number;
+  readonly end: number;
+  readonly isInClass: boolean;
+  readonly statement: Statement;
+}
+
+/**
+ * The parser makes many statements anew that have not changed. Comparing texts is much quicker than reading them again; with
+ * an error in the file the same text need not mean the same.
+ */
+function rememberLines(text: string, before: { readonly text: string; readonly lines: ReadonlyMap<number, Lines> }) {
+  const lines = new Map<number, Lines>();
+  const shift = text.length - before.text.length;
+  const extent = (node: Node): [number, number] => {
+    const newline = text.indexOf('\n', node.endIndex);
+    return [node.startIndex - node.startPosition.column, newline < 0 ? text.length : newline];
+  };
+  return {
+    lines,
+    remember(node: Node, isInClass: boolean, statement: Statement): void {
+      const [start, end] = extent(node);
+      lines.set(node.startIndex, { start, end, isInClass, statement });
+    },
+    sameBefore(node: Node, isInClass: boolean): Statement | undefined {
+      const [start, end] = extent(node);
+      for (const moved of [0, shift]) {
+        const found = before.lines.get(node.startIndex - moved);
+        if (
+          found?.isInClass === isInClass &&
+          found.end - found.start === end - start &&
+          before.text.slice(found.start, found.end) === text.slice(start, end)
+        ) {
+          return found.statement;
+        }
+      }
+      return undefined;
+    },
+  };
 }
 
 function mayBeClass(text: string): boolean {
@@ -208,7 +262,9 @@ function openClassOf(node: Node, source: Source, classBefore: ClassBefore): Open
   const partOf = (part: Node, around: Node | undefined): Part => {
     const at = relativeOrigin(originOf(part), origin);
     const id = idThatStays(part, source);
-    return { id, at, statement: known.get(id) ?? readWhole(part, source, around, () => innerBefore(at)) };
+    const statement = known.get(id) ?? readWhole(part, source, around, () => innerBefore(at));
+    source.remember?.(part, around !== undefined, statement);
+    return { id, at, statement };
   };
   const decorators = definition === node ? [] : node.namedChildren.filter(({ type }) => type === 'decorator');
   const body = partsOf(definition);

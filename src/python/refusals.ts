@@ -37,60 +37,82 @@ interface LogicalLine {
   readonly hasComma: boolean;
 }
 
-const TOKEN = new RegExp(
-  [
-    '(?<blank>[ \\t\\f]+|#[^\\n]*|\\\\\\r?\\n)',
-    '(?<end>\\r?\\n)',
-    '(?<string>[rRbBuUfFtT]{0,2}(?:"""(?:[^\\\\"]|\\\\[^]|"(?!""))*"""|\'\'\'(?:[^\\\\\']|\\\\[^]|\'(?!\'\'))*\'\'\'|"(?!"")(?:[^\\\\"\\n]|\\\\[^])*"|\'(?!\'\')(?:[^\\\\\'\\n]|\\\\[^])*\'))',
-    '(?<number>\\.?\\d(?:[eE][-+]|[\\w.])*)',
-    '(?<name>[\\p{L}\\p{Nl}_][\\p{L}\\p{N}\\p{M}\\p{Pc}\\u00b7]*)',
-    '(?<operator>\\.\\.\\.|->|:=|<>|\\*\\*=?|//=?|<<=?|>>=?|[-+*/%@&|^<>=!]=?|[~.,:;`()[\\]{}])',
-  ].join('|'),
-  'uy',
-);
+/** One of these begins every token. A string may have letters before it, which is looked for first. */
+const TOKEN =
+  /[ \t\f]+|#[^\n]*|\\\r?\n|(\r?\n)|([rRbBuUfFtT]{0,2}(?:"""(?:[^\\"]|\\[\s\S]|"(?!""))*"""|'''(?:[^\\']|\\[\s\S]|'(?!''))*'''|"(?!"")(?:[^\\"\n]|\\[\s\S])*"|'(?!'')(?:[^\\'\n]|\\[\s\S])*'))|(\.?\d(?:[eE][-+]|[\w.])*)|([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)|([([{])|([)\]}])|(\.\.\.|->|:=|<>|\*\*=?|\/\/=?|<<=?|>>=?|[-+*/%@&|^<>=!]=?|[~.,:;`])/y;
+
+const KINDS: readonly (Kind | undefined)[] = [
+  undefined,
+  undefined,
+  'string',
+  'number',
+  'name',
+  'operator',
+  'operator',
+  'operator',
+];
 
 /** Undefined when the text is more than this can follow. */
 function logicalLines(text: string, indentation: string): LogicalLine[] | undefined {
   const lines: LogicalLine[] = [];
-  let tokens: Token[] = [];
+  let first: Token | undefined;
+  let second: Token | undefined;
+  let last: Token | undefined;
   let depth = 0;
   let hasComma = false;
+  let hasOldForm = false;
   let lineStart = -1;
   const finish = (): void => {
-    const [first, second] = tokens;
-    const last = tokens.at(-1);
     if (first && last) {
-      const before = lineStart < 0 ? indentation : (/^[ \t\f]*/.exec(text.slice(lineStart))?.[0] ?? '');
-      lines.push({ width: widthOf(before), first, second, last, hasOldForm: tokens.some(isOldForm), hasComma });
-      tokens = [];
-      hasComma = false;
+      const before = lineStart < 0 ? indentation : indentationAt(text, lineStart);
+      lines.push({ width: widthOf(before), first, second, last, hasOldForm, hasComma });
     }
+    first = undefined;
+    second = undefined;
+    last = undefined;
+    hasComma = false;
+    hasOldForm = false;
   };
-  for (let index = 0; index < text.length; index = TOKEN.lastIndex) {
-    TOKEN.lastIndex = index;
-    const groups = TOKEN.exec(text)?.groups;
-    if (!groups) {
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.length) {
+    const match = TOKEN.exec(text);
+    if (!match) {
       return undefined;
     }
-    if (groups.end !== undefined) {
+    if (match[1] !== undefined) {
       if (depth === 0) {
         finish();
         lineStart = TOKEN.lastIndex;
       }
-    } else if (groups.blank === undefined) {
-      const kind: Kind = groups.name ? 'name' : groups.number ? 'number' : groups.string ? 'string' : 'operator';
-      const token = { kind, text: groups[kind] ?? '' };
-      depth += OPENING.has(token.text) ? 1 : CLOSING.has(token.text) ? -1 : 0;
-      hasComma ||= depth === 0 && token.text === ',';
-      tokens.push(token);
+      continue;
     }
+    const group = match.findIndex((part, index) => index > 1 && part !== undefined);
+    const kind = KINDS[group];
+    if (kind === undefined) {
+      continue;
+    }
+    depth += group === 5 ? 1 : group === 6 ? -1 : 0;
+    const token = { kind, text: match[0] };
+    hasComma ||= depth === 0 && token.text === ',';
+    hasOldForm ||= isOldForm(token);
+    if (!first) {
+      first = token;
+    } else {
+      second ??= token;
+    }
+    last = token;
   }
   finish();
   return depth === 0 ? lines : undefined;
 }
 
-const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
-const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
+function indentationAt(text: string, start: number): string {
+  let end = start;
+  while (' \t\f'.includes(text.charAt(end)) && end < text.length) {
+    end++;
+  }
+  return text.slice(start, end);
+}
 
 /** Python 2 wrote these. */
 function isOldForm({ kind, text }: Token): boolean {
