@@ -19,6 +19,7 @@ const SOURCES = [
   'LICENSE',
   'README.md',
   'dist',
+  'docs',
   'driver',
   'media',
   'package.json',

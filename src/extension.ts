@@ -29,6 +29,8 @@ import { messageOf, UserError } from './common/userError';
 import { createChosenPackages } from './editor/chosenPackages';
 import { registerCodeLenses } from './editor/codeLenses';
 import { registerConfigurationLenses } from './editor/configurationLenses';
+import { registerProblems } from './editor/problems';
+import { registerQuickFixes } from './editor/quickFixes';
 import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
 import { createReaderThreads } from './gym/readerThreads';
@@ -130,6 +132,19 @@ export function activate(context: vscode.ExtensionContext): Exports {
     }),
   );
   const gymVersion = async () => (await packages.gym())?.version ?? 'unknown';
+  const problems = keep(
+    registerProblems({
+      parser,
+      readings: { read: readings.read, onDidChange: servers.onDidChange },
+      contextOf: async (path) => ({
+        gym: await gymVersion(),
+        rayUse: (await servers.findRayUse(path)) ?? 'none',
+      }),
+      documentation: vscode.Uri.joinPath(context.extensionUri, 'docs', 'problems.md'),
+      onError: (error) => logError(messageOf(error)),
+    }),
+  );
+  keep(registerQuickFixes(parser, problems));
   const configurations = keep(
     createConfigurationIndex({
       files,
@@ -215,6 +230,10 @@ export function activate(context: vscode.ExtensionContext): Exports {
     void vscode.window.showInformationMessage(
       `${count === 0 ? 'No key was' : count === 1 ? 'One key was' : `${count} keys were`} stored; none is now.`,
     );
+  });
+  command('fixAllProblems', async () => {
+    const action = { kind: 'source.fixAll.shardboard', apply: 'first' };
+    await vscode.commands.executeCommand('editor.action.sourceAction', action);
   });
   command('showLog', async () => log.show());
 

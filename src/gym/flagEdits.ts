@@ -70,13 +70,18 @@ export function keepLastDeclaration(root: Node, text: string, name: SourceRange)
 
 /** Takes the annotation off the last plain declaration of the class. */
 export function dropAnnotation(root: Node, name: SourceRange): TextChange[] | undefined {
-  const body = classAt(root, name)?.childForFieldName('body');
-  const assignment = body ? declarationsIn(body).findLast((one) => one.childForFieldName('type')) : undefined;
+  const assignment = annotatedDeclaration(root, name);
   const left = assignment?.childForFieldName('left');
   const type = assignment?.childForFieldName('type');
   return left && type && assignment?.childForFieldName('right')
     ? [{ start: left.endIndex, end: type.endIndex, text: '' }]
     : undefined;
+}
+
+/** The last plain declaration of the class that has a type. */
+export function annotatedDeclaration(root: Node, name: SourceRange): Node | undefined {
+  const body = classAt(root, name)?.childForFieldName('body');
+  return body ? declarationsIn(body).findLast((one) => one.childForFieldName('type')) : undefined;
 }
 
 /** Applies changes that do not overlap. */
