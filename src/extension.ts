@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
 import { createRuns } from './benchmark/runs';
 import { type ClusterState, createClusterService } from './cluster/service';
+import { addRayEnabled } from './commands/addRayEnabled';
 import {
   copyDashboardToken,
   joinCluster,
@@ -231,6 +232,8 @@ export function activate(context: vscode.ExtensionContext): Exports {
       `${count === 0 ? 'No key was' : count === 1 ? 'One key was' : `${count} keys were`} stored; none is now.`,
     );
   });
+  // For the code lens; not in the palette.
+  command('addRayEnabled', (uri, name) => addRayEnabled(parser, uri, name));
   command('fixAllProblems', async () => {
     const action = { kind: 'source.fixAll.shardboard', apply: 'first' };
     await vscode.commands.executeCommand('editor.action.sourceAction', action);

@@ -134,6 +134,9 @@ function toCommand({ action }: LensDescription, uri: vscode.Uri): { command: str
   if ('command' in action) {
     return { command: action.command };
   }
+  if ('declareIn' in action) {
+    return { command: 'shardboard.addRayEnabled', arguments: [uri.toString(), action.declareIn] };
+  }
   const target = action.file === undefined ? uri : uriOf(action.file);
   return { command: 'vscode.open', arguments: [target, { selection: toRange(action.reveal) }] };
 }

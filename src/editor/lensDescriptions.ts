@@ -9,7 +9,9 @@ export type RayState = 'none' | 'starting' | 'running' | 'stopping';
 export type LensAction =
   /** Opens the place. */
   | { readonly reveal: SourceRange /** Undefined for the same file. */; readonly file?: string | undefined }
-  | { readonly command: 'shardboard.startCluster' | 'shardboard.joinCluster' | 'shardboard.showCluster' };
+  | { readonly command: 'shardboard.startCluster' | 'shardboard.joinCluster' | 'shardboard.showCluster' }
+  /** Asks for the value and writes it into the class with this name. */
+  | { readonly declareIn: SourceRange };
 
 /** A code lens before VS Code: what it says, where, and what a click does. */
 export interface LensDescription {
@@ -31,6 +33,9 @@ export function describeLenses(file: ServerFile, ray: RayState): LensDescription
   ];
 }
 
+/** A line with more is not read; the last is the one that is missed least. */
+const MOST_LENSES = 4;
+
 function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensDescription[] {
   const range = server.nameRange;
   const place = placeOf(server.tree.origin, server);
@@ -46,8 +51,18 @@ function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensD
     ...(call && started !== undefined
       ? [{ range, title: started, tooltip: 'Show the call of run_webserver', action: { reveal: call.range } }]
       : []),
+    ...(parses && server.starts && server.isTopLevel && server.declared === 'not_declared'
+      ? [
+          {
+            range,
+            title: 'Add declaration',
+            tooltip: 'Write ray_enabled into this class',
+            action: { declareIn: range },
+          },
+        ]
+      : []),
     ...(server.starts ? clusterLenses(range, server.tree.value, ray) : []),
-  ];
+  ].slice(0, MOST_LENSES);
 }
 
 /** Where the value comes from; of what nobody declares, what comes nearest to it in the class. */

@@ -51,7 +51,7 @@ suite('code lenses', () => {
 
   test('a server that does not say is told apart', async () => {
     const document = await openSample('undeclared.py');
-    await assertLenses(document, ['Ray: not declared', 'Started here']);
+    await assertLenses(document, ['Ray: not declared', 'Started here', 'Add declaration']);
     assert.deepEqual((await lensesOf(document))[0]?.range, rangeOf(document, 'LengthServer'));
   });
 
@@ -69,7 +69,7 @@ suite('code lenses', () => {
     const document = await open(app);
     const title = 'Ray: on, from Base in base.py, not read by the supervisor';
     // The file that is imported is read in the background.
-    await untilLenses(document, [title, ...ON.slice(1)]);
+    await untilLenses(document, [title, 'Started here', 'Add declaration', 'Start Ray']);
     await click(document, 0);
     const opened = vscode.window.activeTextEditor?.document;
     assert.equal(opened?.uri.path, base.path);

@@ -193,9 +193,16 @@ describe('what can be done', () => {
   test('nothing with one that does not; with one that may, only a look at a cluster that is there', () => {
     for (const ray of ['none', 'starting', 'running', 'stopping'] as const) {
       assert.deepEqual(said(server('off'), ray), []);
-      assert.deepEqual(said(server('not_declared'), ray), ray === 'running' ? [open] : []);
+      assert.deepEqual(said(server('not_declared'), ray), ['Add declaration', ...(ray === 'running' ? [open] : [])]);
       assert.deepEqual(said(server('unreadable'), ray), ray === 'running' ? [open] : []);
     }
+  });
+
+  test('a declaration is written by a click, and then there are four lenses at most', () => {
+    const inherits = server('not_declared', { tree: fromBase('on', '/w/base.py') });
+    const lenses = lensesOf(inherits, 'none');
+    assert.deepEqual(titles(lenses).slice(2), ['Add declaration', 'Start Ray']);
+    assert.deepEqual(lenses[2]?.action, { declareIn: nameRange });
   });
 
   test('nothing with a class that the file does not start', () => {
