@@ -31,6 +31,7 @@ const bundles = [
     entryPoints: [
       { in: 'src/extension.ts', out: 'extension' },
       { in: 'src/gym/readerWorker.ts', out: 'readerWorker' },
+      { in: 'src/gym/serverKeeper.ts', out: 'serverKeeper' },
     ],
     outdir: 'dist',
   },

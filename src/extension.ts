@@ -24,6 +24,8 @@ import { openSetting } from './commands/openSetting';
 import { refreshServers } from './commands/refreshServers';
 import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
+import { runServer, stopServer } from './commands/runServer';
+import { createServerTerminals } from './commands/serverTerminals';
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
 import { messageOf, UserError } from './common/userError';
@@ -220,6 +222,15 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
+  const terminals = keep(createServerTerminals(join(dist, 'serverKeeper.js')));
+  keep(
+    terminals.onDidChange(() => {
+      const isRunning = terminals.running().length > 0;
+      void vscode.commands.executeCommand('setContext', 'shardboard.serverRunning', isRunning);
+    }),
+  );
+  command('runServer', (target) => inTrust(() => runServer({ configurations, terminals, cluster }, target)));
+  command('stopServer', (target) => stopServer(terminals, target));
   command('goToConfiguration', (target) => goToConfiguration(configurations, target));
   command('goToServer', (target, instances) => goToServer(configurations, target, instances));
   command('filterServers', () => filterServers(serversView));

@@ -37,6 +37,8 @@ export interface ClusterService extends Disposable {
   client(): RayClient | undefined;
   /** The token that the cluster asks for, when it asks for one. */
   token(): string | undefined;
+  /** The file with the token of the cluster that was started here: what Ray calls RAY_AUTH_TOKEN_PATH. */
+  tokenFile(): string | undefined;
   /**
    * Starts a cluster on this machine; nothing when one is there. A second call while the first goes on waits for it.
    * When a signal is aborted, what was started is ended.
@@ -283,6 +285,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     onDidChange: changed.event,
     client: () => connection?.client,
     token: () => connection?.token,
+    tokenFile: () => connection?.record?.tokenFile,
     async start({ signal } = {}) {
       signal?.throwIfAborted();
       if (!starting) {

@@ -27,6 +27,54 @@ export async function goToConfiguration(configurations: ConfigurationIndex, targ
   }
 }
 
+/**
+ * The path of the configuration that is given, or of the one that names the server that is given; a person chooses when there
+ * are several. Without anything given, what is in the editor counts. Undefined when nothing was chosen.
+ *
+ * @throws UserError when there is none
+ */
+export async function chooseConfiguration(
+  configurations: ConfigurationIndex,
+  target: unknown,
+): Promise<string | undefined> {
+  await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Window, title: 'Looking for Gym configurations' },
+    () => configurations.build(),
+  );
+  const given = configurationPathOf(target);
+  if (given !== undefined && configurations.configurations().has(given)) {
+    return given;
+  }
+  const server = serverPathOf(target);
+  const namings =
+    server === undefined
+      ? [...configurations.configurations()].flatMap(([path, configuration]) => {
+          const [instance] = configuration.instances;
+          return instance ? [{ path, configuration, instance }] : [];
+        })
+      : await configurations.naming(server);
+  if (namings.length === 0) {
+    throw new UserError(
+      server === undefined
+        ? 'This workspace has no Gym configuration: a YAML file that names servers by their entrypoint.'
+        : `No configuration of this workspace names ${belowRoot(server, workspaceRoots())}, and Gym starts servers only by a configuration.`,
+    );
+  }
+  return (namings.length > 1 ? await choose(namings) : namings[0])?.path;
+}
+
+/** The path of what may be a configuration: what is given, or else what is in the editor. */
+export function configurationPathOf(target: unknown): string | undefined {
+  if (target === undefined) {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    return uri && pathOf(uri);
+  }
+  if (target instanceof vscode.Uri) {
+    return pathOf(target);
+  }
+  return isServersNode(target) && target.type === 'configuration' ? target.path : undefined;
+}
+
 function serverPathOf(target: unknown): string | undefined {
   if (target === undefined) {
     const document = vscode.window.activeTextEditor?.document;

@@ -132,7 +132,7 @@ function toCommand({ action }: LensDescription, uri: vscode.Uri): { command: str
     return { command: '' };
   }
   if ('command' in action) {
-    return { command: action.command };
+    return 'withFile' in action ? { command: action.command, arguments: [uri] } : { command: action.command };
   }
   if ('declareIn' in action) {
     return { command: 'shardboard.addRayEnabled', arguments: [uri.toString(), action.declareIn] };

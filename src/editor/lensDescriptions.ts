@@ -10,6 +10,8 @@ export type LensAction =
   /** Opens the place. */
   | { readonly reveal: SourceRange /** Undefined for the same file. */; readonly file?: string | undefined }
   | { readonly command: 'shardboard.startCluster' | 'shardboard.joinCluster' | 'shardboard.showCluster' }
+  /** Runs the server of the file. */
+  | { readonly command: 'shardboard.runServer'; readonly withFile: true }
   /** Asks for the value and writes it into the class with this name. */
   | { readonly declareIn: SourceRange };
 
@@ -34,7 +36,13 @@ export function describeLenses(file: ServerFile, ray: RayState): LensDescription
 }
 
 /** A line with more is not read; the last is the one that is missed least. */
-const MOST_LENSES = 4;
+const MOST_LENSES = 5;
+
+const RUN: Pick<LensDescription, 'title' | 'tooltip' | 'action'> = {
+  title: 'Run server',
+  tooltip: 'Start a configuration of this server with gym env start',
+  action: { command: 'shardboard.runServer', withFile: true },
+};
 
 function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensDescription[] {
   const range = server.nameRange;
@@ -61,6 +69,7 @@ function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensD
           },
         ]
       : []),
+    ...(parses && server.starts ? [{ range, ...RUN }] : []),
     ...(server.starts ? clusterLenses(range, server.tree.value, ray) : []),
   ].slice(0, MOST_LENSES);
 }

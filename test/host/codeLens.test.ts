@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 
-const ON = ['Ray: on', 'Started here', 'Start Ray', 'Join Ray'];
-const OFF = ['Ray: off', 'Started here'];
+const ON = ['Ray: on', 'Started here', 'Run server', 'Start Ray', 'Join Ray'];
+const OFF = ['Ray: off', 'Started here', 'Run server'];
 const IMPORT = 'from nemo_gym.base_resources_server import SimpleResourcesServer\n\n\n';
 const SERVER = `${IMPORT}class Server(SimpleResourcesServer):\n    ray_enabled = False\n\n\n`;
 
@@ -29,7 +29,7 @@ suite('code lenses', () => {
   test('a server with Ray says so and offers to start or join it', async () => {
     const document = await openSample('with_ray.py');
     await assertLenses(document, ON);
-    const [flag, , start] = await lensesOf(document);
+    const [flag, , , start] = await lensesOf(document);
     assert.deepEqual(flag?.range, rangeOf(document, 'CodeServer'));
     assert.deepEqual(start?.range, flag?.range);
     assert.equal(start?.command?.command, 'shardboard.startCluster');
@@ -51,7 +51,7 @@ suite('code lenses', () => {
 
   test('a server that does not say is told apart', async () => {
     const document = await openSample('undeclared.py');
-    await assertLenses(document, ['Ray: not declared', 'Started here', 'Add declaration']);
+    await assertLenses(document, ['Ray: not declared', 'Started here', 'Add declaration', 'Run server']);
     assert.deepEqual((await lensesOf(document))[0]?.range, rangeOf(document, 'LengthServer'));
   });
 
@@ -69,7 +69,7 @@ suite('code lenses', () => {
     const document = await open(app);
     const title = 'Ray: on, from Base in base.py, not read by the supervisor';
     // The file that is imported is read in the background.
-    await untilLenses(document, [title, 'Started here', 'Add declaration', 'Start Ray']);
+    await untilLenses(document, [title, 'Started here', 'Add declaration', 'Run server', 'Start Ray']);
     await click(document, 0);
     const opened = vscode.window.activeTextEditor?.document;
     assert.equal(opened?.uri.path, base.path);

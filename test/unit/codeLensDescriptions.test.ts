@@ -179,29 +179,35 @@ describe('what can be done', () => {
       .slice(2)
       .map(({ title, action }) => (action && 'command' in action ? `${title} > ${action.command}` : title));
   const open = 'Open Ray cluster > shardboard.showCluster';
+  const run = 'Run server > shardboard.runServer';
 
   test('with a server that uses Ray, in each state of the cluster', () => {
     assert.deepEqual(said(server('on'), 'none'), [
+      run,
       'Start Ray > shardboard.startCluster',
       'Join Ray > shardboard.joinCluster',
     ]);
-    assert.deepEqual(said(server('on'), 'starting'), ['Ray is starting > shardboard.showCluster']);
-    assert.deepEqual(said(server('on'), 'running'), [open]);
-    assert.deepEqual(said(server('on'), 'stopping'), ['Ray is stopping > shardboard.showCluster']);
+    assert.deepEqual(said(server('on'), 'starting'), [run, 'Ray is starting > shardboard.showCluster']);
+    assert.deepEqual(said(server('on'), 'running'), [run, open]);
+    assert.deepEqual(said(server('on'), 'stopping'), [run, 'Ray is stopping > shardboard.showCluster']);
   });
 
-  test('nothing with one that does not; with one that may, only a look at a cluster that is there', () => {
+  test('no cluster with one that does not; with one that may, only a look at a cluster that is there', () => {
     for (const ray of ['none', 'starting', 'running', 'stopping'] as const) {
-      assert.deepEqual(said(server('off'), ray), []);
-      assert.deepEqual(said(server('not_declared'), ray), ['Add declaration', ...(ray === 'running' ? [open] : [])]);
-      assert.deepEqual(said(server('unreadable'), ray), ray === 'running' ? [open] : []);
+      assert.deepEqual(said(server('off'), ray), [run]);
+      assert.deepEqual(said(server('not_declared'), ray), [
+        'Add declaration',
+        run,
+        ...(ray === 'running' ? [open] : []),
+      ]);
+      assert.deepEqual(said(server('unreadable'), ray), ray === 'running' ? [run, open] : [run]);
     }
   });
 
-  test('a declaration is written by a click, and then there are four lenses at most', () => {
+  test('a declaration is written by a click, and then there are five lenses at most', () => {
     const inherits = server('not_declared', { tree: fromBase('on', '/w/base.py') });
     const lenses = lensesOf(inherits, 'none');
-    assert.deepEqual(titles(lenses).slice(2), ['Add declaration', 'Start Ray']);
+    assert.deepEqual(titles(lenses).slice(2), ['Add declaration', 'Run server', 'Start Ray']);
     assert.deepEqual(lenses[2]?.action, { declareIn: nameRange });
   });
 
