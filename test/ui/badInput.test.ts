@@ -95,7 +95,7 @@ test('a cluster that dies in the middle of a run is told, and so is the run', as
     await answer();
   }
   const page = await window.webview('body[data-place="panel"] [data-testid="run-status"][data-status="running"]');
-  await page.locator('[data-testid="shard-0"][data-phase="running"]').waitFor();
+  await page.locator('[data-testid^="shard-"][data-phase="running"]').first().waitFor();
   process.kill(raylet(), 'SIGKILL');
   await window.toast('The Ray cluster is gone').waitFor();
   await page.locator('[data-testid="run-status"][data-status="lost"]').waitFor();
