@@ -14,7 +14,9 @@ const INTERRUPT_MS = 30_000;
 const TERMINATE_MS = 15_000;
 
 const [program = '', ...args] = process.argv.slice(2);
-const gym = spawn(program, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
+// That the editor's program acts as Node here is no business of what Gym starts.
+const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
+const gym = spawn(program, args, { env, detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
 let timer: NodeJS.Timeout | undefined;
 let isStopping = false;
 
