@@ -111,6 +111,12 @@ function declarationsIn(body: Node): Node[] {
 
 function setValue(assignment: Node, literal: string): TextChange[] | undefined {
   const right = assignment.childForFieldName('right');
+  const left = assignment.childForFieldName('left');
+  const type = assignment.childForFieldName('type');
+  // With a type that makes a field of the model, the class would not get the value: the type goes.
+  if (left && type && right?.type !== 'assignment' && !/\b(?:ClassVar|Final)\b/.test(type.text)) {
+    return [{ start: left.endIndex, end: (right ?? type).endIndex, text: ` = ${literal}` }];
+  }
   if (!right) {
     return [insertion(assignment.endIndex, ` = ${literal}`)];
   }

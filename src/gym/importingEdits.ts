@@ -37,6 +37,10 @@ function ofDecorator(decorator: Node): TextChange {
 function ofCall(call: Node): TextChange | undefined {
   const list = call.childForFieldName('arguments');
   const given = list?.namedChildren.filter(({ isExtra }) => !isExtra) ?? [];
+  // Ray takes options or something to make remote, never both.
+  if (given.some(({ type }) => type !== 'keyword_argument')) {
+    return undefined;
+  }
   const environment = given
     .find(({ type, firstNamedChild }) => type === 'keyword_argument' && firstNamedChild?.text === 'runtime_env')
     ?.childForFieldName('value');

@@ -70,13 +70,19 @@ describe('something remote gets its own Python', () => {
     });
   }
 
-  test('in a call', async () => {
-    const [text] = await fixed('import os, sys\nimport ray\nf = ray.remote(g)\n', 'give_py_executable');
-    assert.equal(
-      text,
-      'import os, sys\nimport ray\nf = ray.remote(g, runtime_env={"py_executable": sys.executable})\n',
-    );
+  test('but not what is made remote in a call: Ray takes options or something to make remote, never both', async () => {
+    const text = 'import sys\nimport ray\nf = ray.remote(g)\n';
+    const [problem] = await problemsOf(text);
+    const [fix] = problem?.fixes ?? [];
+    assert.ok(problem && fix);
+    assert.equal(await withTree(parser(), text, (root) => changesFor(fix, problem.subject, root, text)), undefined);
   });
+});
+
+test('a declared value takes the place of a type that would make a field of it', async () => {
+  const [text, left] = await fixed(server('ray_enabled: bool'), 'declare');
+  assert.equal(text, server('ray_enabled = False'));
+  assert.deepEqual(left, []);
 });
 
 test('a comment silences a problem, and only that one', async () => {
