@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { offsetsOfLookalikes, withoutLookalikes } from '../python/lookalikes';
 import { dottedNameOf, isField, nameOf, rangeOf, withoutParentheses } from '../python/syntax';
 import { FLAG, type FlagBinding, flagBindingsIn } from './flagInBody';
 import type {
@@ -16,10 +17,6 @@ import type { BodyValue, RayRemote } from './moduleFacts';
 
 /** Words that tell where in a text it is worth looking at the tree. All facts but plain assignments have one of them. */
 const WORDS = /\b(?:class\b|import\b|run_webserver\b|ray_enabled\b|setattr\b|remote\b|__all__\b)/g;
-
-/** Letters that Python takes for others when it compares names, as it takes a full-width `ｒａｙ` for `ray`. */
-const LOOKALIKES =
-  /[\u00aa\u00ba\u017f\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2100-\u214f\uff21-\uff3a\uff3f\uff41-\uff5a\ud835]/;
 
 /** What a fragment is made in: every list can still grow. */
 type Draft = { -readonly [K in keyof Fragment]: Fragment[K] extends readonly (infer T)[] ? T[] : Fragment[K] };
@@ -79,7 +76,7 @@ export function partsOf(classNode: Node): Node[] {
 }
 
 export function mentionsFlag(text: string): boolean {
-  return text.includes(FLAG) || (LOOKALIKES.test(text) && text.normalize('NFKC').includes(FLAG));
+  return text.includes(FLAG) || withoutLookalikes(text).includes(FLAG);
 }
 
 /** The offsets in the file of all that is worth a look. Any letter that passes for another is worth one. */
@@ -88,12 +85,9 @@ function hitsIn(text: string, start: number): number[] {
   for (const match of text.matchAll(WORDS)) {
     hits.push(start + match.index);
   }
-  if (LOOKALIKES.test(text)) {
-    for (let index = 0; index < text.length; index++) {
-      if (LOOKALIKES.test(text.charAt(index))) {
-        hits.push(start + index);
-      }
-    }
+  const lookalikes = offsetsOfLookalikes(text);
+  if (lookalikes.length > 0) {
+    hits.push(...lookalikes.map((offset) => start + offset));
     hits.sort((one, other) => one - other);
   }
   return hits;

@@ -9,3 +9,19 @@ const LOOKALIKES =
 export function withoutLookalikes(text: string): string {
   return LOOKALIKES.test(text) ? text.normalize('NFKC') : text;
 }
+
+/** The offsets of the letters that Python takes for others. */
+export function offsetsOfLookalikes(text: string): number[] {
+  if (!LOOKALIKES.test(text)) {
+    return [];
+  }
+  const offsets: number[] = [];
+  let offset = 0;
+  for (const character of text) {
+    if (LOOKALIKES.test(character)) {
+      offsets.push(offset);
+    }
+    offset += character.length;
+  }
+  return offsets;
+}

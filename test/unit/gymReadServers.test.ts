@@ -225,6 +225,11 @@ App.run_webserver()
   });
 });
 
+test('names are compared as Python compares them, whatever letters they are written in', async () => {
+  const text = 'class S(SimpleServer):\n    ray︳enabled = True\n\n\nS.run︴webserver()\n';
+  assert.deepEqual(await words(text), ['S: on, on, started']);
+});
+
 test('columns count UTF-16 units after emoji and wide letters', async () => {
   const text = 'class S(SimpleServer): 名 = "😀é"; ray_enabled = True\n';
   const declaration = (await read(text)).classes[0]?.declaration;
