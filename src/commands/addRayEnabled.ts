@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
+import { toEdit } from '../editor/ranges';
 import { declareFlag } from '../gym/flagEdits';
 import { type PythonParser, withTree } from '../python/parser';
 
@@ -25,9 +26,5 @@ export async function addRayEnabled(parser: PythonParser, uri: unknown, name: un
       'The declaration could not be added: the class has changed, or its body gives ray_enabled a value in a way that another line would not overrule. Write it by hand.',
     );
   }
-  const edit = new vscode.WorkspaceEdit();
-  for (const { start, end, text: by } of changes) {
-    edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), by);
-  }
-  await vscode.workspace.applyEdit(edit);
+  await vscode.workspace.applyEdit(toEdit(document, changes));
 }

@@ -149,18 +149,19 @@ function toDiagnostic(
   return diagnostic;
 }
 
-function severityOf({ code, severity }: GymProblem, document: vscode.TextDocument): Severity {
-  const chosen: unknown = vscode.workspace
-    .getConfiguration(SECTION, document)
-    .get<Record<string, unknown>>('severity')?.[code];
+function severityOf(problem: GymProblem, document: vscode.TextDocument): Severity {
+  const chosen = chosenSeverity(problem, document);
   return chosen === 'error' || chosen === 'warning' || chosen === 'information' || chosen === 'hint'
     ? chosen
-    : severity;
+    : problem.severity;
 }
 
 /** Whether a setting turns a problem off. */
-function isOff({ code }: GymProblem, document: vscode.TextDocument): boolean {
-  return (
-    vscode.workspace.getConfiguration(SECTION, document).get<Record<string, unknown>>('severity')?.[code] === 'off'
-  );
+function isOff(problem: GymProblem, document: vscode.TextDocument): boolean {
+  return chosenSeverity(problem, document) === 'off';
+}
+
+/** What the setting says of a problem; anything may have been written there. */
+function chosenSeverity({ code }: GymProblem, document: vscode.TextDocument): unknown {
+  return vscode.workspace.getConfiguration(SECTION, document).get<Record<string, unknown>>('severity')?.[code];
 }

@@ -5,7 +5,7 @@ import type { GymProblem } from '../gym/problems';
 import { type PythonParser, withTree } from '../python/parser';
 import { editBetween } from '../python/textEdit';
 import type { ShownProblems } from './problems';
-import { toRange } from './ranges';
+import { toEdit, toRange } from './ranges';
 
 const FIX_ALL = vscode.CodeActionKind.SourceFixAll.append('shardboard');
 
@@ -113,12 +113,4 @@ function moved({ subject }: GymProblem, offset: number, text: string): GymProble
     endLine: startLine + lines,
     endColumn: lines === 0 ? startColumn + subject.endColumn - subject.startColumn : subject.endColumn,
   };
-}
-
-function toEdit(document: vscode.TextDocument, changes: readonly TextChange[]): vscode.WorkspaceEdit {
-  const edit = new vscode.WorkspaceEdit();
-  for (const { start, end, text } of changes) {
-    edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
-  }
-  return edit;
 }

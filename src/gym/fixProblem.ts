@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import type { SourceRange } from '../python/syntax';
-import { declareFlag, dropAnnotation, keepLastDeclaration, type TextChange } from './flagEdits';
+import { declareFlag, dropAnnotation, insertion, keepLastDeclaration, newlineOf, type TextChange } from './flagEdits';
 import { annotateClassVar, givePyExecutable } from './importingEdits';
 import type { GymProblem, ProblemFix } from './problems';
 
@@ -55,6 +55,5 @@ export function silencingChange(code: string, line: number, text: string): TextC
   const lines = text.split('\n');
   const start = lines.slice(0, line).reduce((sum, { length }) => sum + length + 1, 0);
   const indentation = /^[ \t]*/.exec(lines[line] ?? '')?.[0] ?? '';
-  const newline = /\r?\n/.exec(text)?.[0] ?? '\n';
-  return { start, end: start, text: `${indentation}# shardboard: ignore[${code}]${newline}` };
+  return insertion(start, `${indentation}# shardboard: ignore[${code}]${newlineOf(text)}`);
 }

@@ -128,9 +128,9 @@ function isDocstring(statement: Node): boolean {
   return statement.type === 'expression_statement' && statement.firstNamedChild?.type === 'string';
 }
 
-const insertion = (at: number, text: string): TextChange => ({ start: at, end: at, text });
+export const insertion = (at: number, text: string): TextChange => ({ start: at, end: at, text });
 
-const newlineOf = (text: string): string => (/\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n');
+export const newlineOf = (text: string): string => (/\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n');
 
 const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1;
 

@@ -2,6 +2,7 @@ import { isBuiltInClass, isOfStandardLibrary } from '../python/standardLibrary';
 import type { FollowReference, FoundClass, Resolution } from './followReference';
 import type { ClassReference, ModuleFacts, ModuleReference, NameBinding } from './moduleFacts';
 import { type FoundModule, findModule, findSubmodule, type Probe, type SearchPath } from './moduleSearch';
+import { areInTry, sinceLastCertain } from './names';
 import { firstFound } from './references';
 import { wellKnownBase } from './wellKnownBases';
 
@@ -161,8 +162,7 @@ export function createFollower(searchPath: SearchPath, loaded: LoadedModules): F
     }
     // The choices are made of bindings, and `firstFound` takes references: the index tells which is which.
     const choices = bindings.map((_, index): ClassReference => ({ kind: 'class', index }));
-    const inTry = bindings.every((binding) => binding.inTry || !binding.conditional);
-    return firstFound({ kind: 'either', inTry, choices }, (choice) => {
+    return firstFound({ kind: 'either', inTry: areInTry(bindings), choices }, (choice) => {
       const binding = choice.kind === 'class' ? bindings[choice.index] : undefined;
       return binding ? ofBinding(module, binding, rest, within) : 'unresolved';
     });
@@ -236,8 +236,7 @@ function inForce(all: readonly NameBinding[]): NameBinding[] {
   const ofModule = all.filter(({ local }) => !local);
   const executed = ofModule.filter(({ typeCheckingOnly }) => !typeCheckingOnly);
   const usable = executed.length > 0 ? executed : ofModule;
-  const last = usable.findLastIndex(({ conditional }) => !conditional);
-  return last < 0 ? usable : [...usable.slice(last + 1), ...usable.slice(last, last + 1)];
+  return sinceLastCertain(usable);
 }
 
 function isOpaque({ module, level }: ModuleReference): boolean {

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import type { SourceRange } from '../python/syntax';
-import { annotatedDeclaration, type TextChange } from './flagEdits';
+import { annotatedDeclaration, insertion, newlineOf, type TextChange } from './flagEdits';
 
 /** Makes the annotated flag of a class a class variable, which pydantic leaves alone; imports `ClassVar` when it must. */
 export function annotateClassVar(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
@@ -65,7 +65,7 @@ function importOf(root: Node, text: string, line: string, isThere: RegExp): Text
   if (imports.some((statement) => isThere.test(statement.text))) {
     return [];
   }
-  const newline = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const newline = newlineOf(text);
   const future = imports.findLast(({ type }) => type === 'future_import_statement');
   const [first] = statements;
   const isDocstring = first?.type === 'expression_statement' && first.firstNamedChild?.type === 'string';
@@ -76,5 +76,3 @@ function importOf(root: Node, text: string, line: string, isThere: RegExp): Text
   const above = future ?? first;
   return above ? [insertion(above.endIndex, `${newline}${newline}${line}`)] : [insertion(0, `${line}${newline}`)];
 }
-
-const insertion = (at: number, text: string): TextChange => ({ start: at, end: at, text });

@@ -1,6 +1,6 @@
 import type { FollowReference, FoundClass } from './followReference';
 import type { ClassReference } from './moduleFacts';
-import { nameOfReference } from './references';
+import { isSame, nameOfReference } from './references';
 import { carriesTheFlag } from './wellKnownBases';
 
 /**
@@ -95,7 +95,7 @@ function isNotEmpty(list: readonly OrderEntry[]): boolean {
  * is certain.
  */
 export function isCertain(own: FoundClass, entry: OrderEntry, follow: FollowReference): boolean {
-  if (entry.kind === 'class' && isSameClass(entry.found, own)) {
+  if (entry.kind === 'class' && isSame(entry.found, own)) {
     return true;
   }
   const orders = basesOf(own)
@@ -114,8 +114,4 @@ export function isCertain(own: FoundClass, entry: OrderEntry, follow: FollowRefe
       .flat()
       .some(({ kind }) => kind === 'unresolved')
   );
-}
-
-function isSameClass(one: FoundClass, other: FoundClass): boolean {
-  return one.file === other.file && one.index === other.index;
 }

@@ -25,7 +25,6 @@ export interface ModuleStore {
   readNow(path: string, facts: ModuleFacts): Reading;
   /** A reading with every import that can be found. */
   read(path: string, facts: ModuleFacts): Promise<Reading>;
-  follower(path: string): Follower;
   /** Changes whenever a reading may come out differently. */
   generation(): number;
 }
@@ -154,7 +153,6 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
         await Promise.all([...reading.missing].map(load));
       }
     },
-    follower,
     generation: () => generation,
   };
 }

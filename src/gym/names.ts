@@ -157,8 +157,18 @@ function inForce(all: readonly NameBinding[], { line, isLate }: Place): NameBind
   const executed = all.filter(({ typeCheckingOnly }) => !typeCheckingOnly);
   const earlier = isLate ? executed : executed.filter((binding) => binding.line < line);
   const usable: readonly NameBinding[] = earlier.length > 0 ? earlier : executed.length > 0 ? executed : all;
-  const last = usable.findLastIndex(({ conditional }) => !conditional);
-  return last < 0 ? [...usable] : [...usable.slice(last + 1), ...usable.slice(last, last + 1)];
+  return sinceLastCertain(usable);
+}
+
+/** The conditional bindings after the last that is surely executed, in their order, and that one at last. */
+export function sinceLastCertain(bindings: readonly NameBinding[]): NameBinding[] {
+  const last = bindings.findLastIndex(({ conditional }) => !conditional);
+  return last < 0 ? [...bindings] : [...bindings.slice(last + 1), ...bindings.slice(last, last + 1)];
+}
+
+/** Whether a `try` is all that decides which of them holds. */
+export function areInTry(bindings: readonly NameBinding[]): boolean {
+  return bindings.every(({ conditional, inTry }) => inTry || !conditional);
 }
 
 function choose(resolved: readonly Resolved[], meanings: readonly NameBinding[]): Resolved {
@@ -169,7 +179,7 @@ function choose(resolved: readonly Resolved[], meanings: readonly NameBinding[])
   return {
     reference: {
       kind: 'either',
-      inTry: meanings.every(({ conditional, inTry }) => inTry || !conditional),
+      inTry: areInTry(meanings),
       choices: resolved.map(({ reference }) => reference),
     },
     throughAlias: resolved.some(({ throughAlias }) => throughAlias),

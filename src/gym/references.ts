@@ -32,7 +32,8 @@ export function firstFound(
   return first && others.every((other) => isSame(first, other)) ? first : 'unresolved';
 }
 
-function isSame(one: Resolution, other: Resolution): boolean {
+/** Whether two resolutions lead to one class. */
+export function isSame(one: Resolution, other: Resolution): boolean {
   if (typeof one === 'string' || typeof other === 'string') {
     return one === other;
   }

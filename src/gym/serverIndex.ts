@@ -116,7 +116,7 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     }
   };
 
-  /** Looks at what a file says without parsing it; answers its bytes when it has to be parsed. */
+  /** Looks at what a file says without parsing it; answers whether it has to be parsed. */
   const lookAt = (path: string, bytes: Uint8Array): boolean => {
     if (mayNameServers(bytes)) {
       return true;
@@ -203,8 +203,9 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     }
     const inWorkspace = (path: string): boolean => roots().some((root) => isInside(path, root));
     for (const path of waiting) {
-      const bytes = paths.includes(path) && inWorkspace(path) ? await files.read(path) : undefined;
+      // Of a file that is open, the text in the editor counts, whatever is on disk.
       const isNew = paths.includes(path) && store.documentOf(path) === undefined;
+      const bytes = isNew && inWorkspace(path) ? await files.read(path) : undefined;
       await attempt(path, async () => {
         if (isNew && !bytes) {
           drop(path);

@@ -122,8 +122,3 @@ function firstSegment(dottedName: string): string {
   const dot = dottedName.indexOf('.');
   return dot < 0 ? dottedName : dottedName.slice(0, dot);
 }
-
-/** `c` of `a.b.c`. */
-export function lastSegment(dottedName: string): string {
-  return dottedName.slice(dottedName.lastIndexOf('.') + 1);
-}
