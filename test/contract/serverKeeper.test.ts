@@ -41,6 +41,10 @@ async function lineOf(start: string): Promise<string> {
   }
 }
 
+async function gymPid(): Promise<number> {
+  return Number((await lineOf('gym ')).slice('gym '.length));
+}
+
 test('Gym gets its arguments as they are, and is interrupted when the input ends', async () => {
   const { child, server } = await started();
   child.stdin?.end();
@@ -48,6 +52,7 @@ test('Gym gets its arguments as they are, and is interrupted when the input ends
   assert.equal(code, 0);
   assert.deepEqual(await gym.log(), [
     'arguments ["env","start","--config","a b.yaml"]',
+    `gym ${await gymPid()}`,
     `server ${server}`,
     'SIGINT',
     'ended',
@@ -77,6 +82,19 @@ test('an editor that is killed takes Gym with it', async () => {
   const server = Number((await lineOf('server ')).slice('server '.length));
   editor.kill('SIGKILL');
   await lineOf('ended');
+  assert.equal(await isAlive(server), false);
+});
+
+test('a Gym that is killed leaves no server behind, and this is told', async () => {
+  const { child, server } = await started();
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  process.kill(await gymPid(), 'SIGKILL');
+  const [code] = await once(child, 'close');
+  assert.equal(code, 1);
+  assert.equal(said, 'Gym was ended by SIGKILL.\nGym has left processes behind. They are now terminated.\n');
   assert.equal(await isAlive(server), false);
 });
 

@@ -34,7 +34,7 @@ suite('running a Gym server', () => {
     const [given] = await gym.log();
     assert.match(given ?? '', /^arguments \["env","start","--config","[^"]*word_count\.yaml"\]$/);
     await vscode.commands.executeCommand('shardboard.stopServer');
-    assert.deepEqual((await gym.log()).slice(2), ['SIGINT', 'ended']);
+    assert.deepEqual((await gym.log()).slice(3), ['SIGINT', 'ended']);
     assert.equal(await isAlive(server), false);
     closeTerminals();
   });

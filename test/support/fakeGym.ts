@@ -10,8 +10,8 @@ export interface FakeGym {
 }
 
 /**
- * Makes a `gym` that does as the real one was seen to: it starts a server of its own; on an interrupt it ends that and ends
- * itself; on a hang-up it dies at once and leaves the server behind.
+ * Makes a `gym` that does as the real one was seen to: it starts a server of its own; on an interrupt it says so, ends that
+ * and ends itself; on a hang-up, or when what it says cannot be written, it dies at once and leaves the server behind.
  */
 export async function makeFakeGym(folder: string): Promise<FakeGym> {
   const bin = join(folder, 'bin');
@@ -24,16 +24,18 @@ export async function makeFakeGym(folder: string): Promise<FakeGym> {
   await writeFile(
     program,
     `#!${process.execPath}
-const { appendFileSync } = require('node:fs');
+const { appendFileSync, writeSync } = require('node:fs');
 const { spawn } = require('node:child_process');
 const write = (line) => appendFileSync(${JSON.stringify(log)}, line + '\\n');
-const server = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+const server = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
 process.on('SIGINT', () => {
   write('SIGINT');
+  writeSync(1, 'Sending interrupt signals to servers...\\n');
   server.on('exit', () => { write('ended'); process.exit(0); });
   server.kill();
 });
 write('arguments ' + JSON.stringify(process.argv.slice(2)));
+write('gym ' + process.pid);
 write('server ' + server.pid);
 console.log('All servers are ready');
 `,
