@@ -15,15 +15,15 @@ const TRIES = 200;
 export async function findFreePort(except: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const port = randomInt(LOWEST, HIGHEST + 1);
-    if (!except.includes(port) && (await isFree(port))) {
+    if (!except.includes(port) && (await isPortFree(port))) {
       return port;
     }
   }
-  throw new UserError(`No free port for Ray was found between ${LOWEST} and ${HIGHEST} on this machine.`);
+  throw new UserError(`No free port was found between ${LOWEST} and ${HIGHEST} on this machine.`);
 }
 
-/** Both addresses: on macOS a port that another program has on one of them can still be taken on the other. */
-async function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on a port. Both addresses: on macOS a port that another program has on one of them can still be taken on the other. */
+export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port, '0.0.0.0')) && (await canListen(port, '127.0.0.1'));
 }
 

@@ -9,8 +9,8 @@ export interface ServerStart {
   readonly configuration: string;
   readonly name: string;
   readonly folder: string;
-  /** What Gym's environment has besides that of the editor. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What Gym's environment has besides that of the editor; undefined for what it must not have. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The Gym servers that this window runs, each in a terminal of its own. */
@@ -18,13 +18,13 @@ export interface ServerTerminals extends Disposable {
   readonly onDidChange: Event<void>;
   /** The paths of the configurations that run. */
   running(): readonly string[];
+  /** Nothing when the configuration runs already. */
   start(start: ServerStart): void;
   /** Interrupts Gym; resolves when it has ended. */
   stop(configuration: string): Promise<void>;
 }
 
 interface Running {
-  readonly terminal: vscode.Terminal;
   readonly ended: Promise<void>;
   readonly interrupt: () => void;
 }
@@ -39,34 +39,52 @@ export function createServerTerminals(keeper: string): ServerTerminals {
   const disposables = createDisposables();
   const changed = disposables.add(createEmitter<void>());
   const running = new Map<string, Running>();
+  /** The last terminal of each configuration, which shows what Gym has written after it has ended. */
+  const terminals = new Map<string, vscode.Terminal>();
 
   const start = ({ command, configuration, name, folder, env }: ServerStart): void => {
+    if (running.has(configuration)) {
+      return;
+    }
+    terminals.get(configuration)?.dispose();
     const output = new vscode.EventEmitter<string>();
     let child: ChildProcess | undefined;
+    let isInterrupted = false;
     let markEnded: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {
       markEnded = resolve;
     });
-    // The end of its input is what the keeper stops at, whatever it is that ends it.
-    const interrupt = (): void => void child?.stdin?.end();
     const finish = (words: string): void => {
       output.fire(toTerminal(`\n${words}\n`));
       running.delete(configuration);
       markEnded();
       changed.fire();
     };
+    const interrupt = (): void => {
+      if (!child && !isInterrupted) {
+        // VS Code has not opened the terminal yet.
+        finish(endWords(0));
+      }
+      isInterrupted = true;
+      // The end of its input is what the keeper stops at, whatever it is that ends it.
+      child?.stdin?.end();
+    };
     const open = (): void => {
+      if (isInterrupted) {
+        return;
+      }
       output.fire(toTerminal(`${[command.program, ...command.args].join(' ')}\n\n`));
       child = spawn(process.execPath, [keeper, command.program, ...command.args], {
         cwd: folder,
-        // Of the editor, only its Node; Python writes as it goes, in colours, although it writes into a pipe.
-        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', PYTHONUNBUFFERED: '1', FORCE_COLOR: '1', ...env },
+        // Of the editor's program, only its Node.
+        env: { ...process.env, ...env, ELECTRON_RUN_AS_NODE: '1' },
         stdio: ['pipe', 'pipe', 'pipe'],
       });
       for (const stream of [child.stdout, child.stderr]) {
         stream?.setEncoding('utf8').on('data', (text: string) => output.fire(toTerminal(text)));
       }
-      child.on('error', (error) => finish(`Gym could not be started: ${error.message}`));
+      child.on('error', (error) => output.fire(toTerminal(`${error.message}\n`)));
+      // It comes after an error too.
       child.on('close', (code) => finish(endWords(code)));
     };
     const terminal = vscode.window.createTerminal({
@@ -84,7 +102,8 @@ export function createServerTerminals(keeper: string): ServerTerminals {
         },
       },
     });
-    running.set(configuration, { terminal, ended, interrupt });
+    terminals.set(configuration, terminal);
+    running.set(configuration, { ended, interrupt });
     terminal.show(true);
     changed.fire();
   };

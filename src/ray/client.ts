@@ -8,6 +8,7 @@ import {
   jobAnswer,
   jobsAnswer,
   logsAnswer,
+  nodeDetailAnswer,
   nodesAnswer,
   type RayJob,
   type RayNode,
@@ -53,6 +54,8 @@ export interface RayClient {
   pythonVersion(options?: CallOptions): Promise<string>;
   /** All nodes, those that are dead included. */
   nodes(options?: CallOptions): Promise<readonly RayNode[]>;
+  /** `IP:port` for `ray.init` on a machine of the cluster, as a node knows it; undefined when it does not say. */
+  gcsAddress(nodeId: string, options?: CallOptions): Promise<string | undefined>;
   hasPackage(uri: string, options?: CallOptions): Promise<boolean>;
   /** Uploads a zip unless the cluster has it already; the answer is its URI, made from its content. */
   uploadPackage(zip: Uint8Array, options?: CallOptions): Promise<string>;
@@ -220,6 +223,12 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
       // 10,000 is the most that Ray takes.
       const answer = await read(nodesAnswer, '/api/v0/nodes?limit=10000', 'list its nodes', options);
       return answer.data.result.result;
+    },
+    async gcsAddress(nodeId, options) {
+      const path = `/nodes/${encodeURIComponent(nodeId)}`;
+      const answer = await read(nodeDetailAnswer, path, 'tell of a node', options);
+      const option = '--gcs-address=';
+      return answer.data.detail.cmdline.find((argument) => argument.startsWith(option))?.slice(option.length);
     },
     hasPackage,
     uploadPackage,

@@ -34,6 +34,11 @@ export type RayNode = v.InferOutput<typeof node>;
 
 export const nodesAnswer = v.looseObject({ data: v.looseObject({ result: v.looseObject({ result: v.array(node) }) }) });
 
+/** A node, of which only the command line of its raylet is wanted: no other answer tells where the GCS is. */
+export const nodeDetailAnswer = v.looseObject({
+  data: v.looseObject({ detail: v.looseObject({ cmdline: v.array(v.string()) }) }),
+});
+
 /** A job. Its runtime environment is left out: it may hold what other people think of as secret. */
 export const jobAnswer = v.pipe(
   v.looseObject({

@@ -9,6 +9,7 @@ import jobPending from '../fixtures/ray/job-pending.json';
 import jobRunning from '../fixtures/ray/job-running.json';
 import jobSucceeded from '../fixtures/ray/job-succeeded.json';
 import jobsMixed from '../fixtures/ray/jobs-mixed.json';
+import nodeDetail from '../fixtures/ray/node-detail.json';
 import nodes from '../fixtures/ray/nodes.json';
 import version from '../fixtures/ray/version.json';
 import { always, type Handler, type RayServer, startRayServer } from './rayServer';
@@ -47,6 +48,7 @@ test('reads what Ray 2.60 answered', async (t) => {
     '/api/version': version,
     '/api/v0/cluster_metadata': clusterMetadata,
     '/api/v0/nodes?limit=10000': nodes,
+    '/nodes/e26a3e4e': nodeDetail,
     '/api/jobs/nemo-run-002': jobRunning,
     '/api/jobs/': jobsMixed,
     '/api/jobs/nemo-run-002/logs': { logs: 'line 1\nline 2\n' },
@@ -72,6 +74,7 @@ test('reads what Ray 2.60 answered', async (t) => {
       memory: 17285958861,
     },
   ]);
+  assert.equal(await client.gcsAddress('e26a3e4e'), '192.0.2.2:29345');
   const job = await client.job('nemo-run-002');
   assert.equal(job.status, 'RUNNING');
   assert.equal(job.jobId, '04000000');

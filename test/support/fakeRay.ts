@@ -48,6 +48,7 @@ export function createFakeRay(): FakeRay {
       version: unused,
       pythonVersion: unused,
       nodes: unused,
+      gcsAddress: unused,
       hasPackage: unused,
       jobs: unused,
       uploadPackage: async (zip) => {

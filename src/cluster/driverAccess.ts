@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { homedir, networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../common/userError';
+import type { RayClient } from '../ray/client';
+import type { ClusterState } from './service';
+
+/** What a program on this machine needs to work on the cluster as a driver of its own. */
+export interface DriverAccess {
+  /** `IP:port` for `ray.init`. */
+  readonly gcsAddress: string;
+  /** What Ray calls RAY_AUTH_TOKEN_PATH; undefined when the cluster asks for no token. */
+  readonly tokenFile: string | undefined;
+}
+
+/** The cluster as its service knows it. */
+export interface KnownCluster {
+  state(): ClusterState;
+  client(): Pick<RayClient, 'gcsAddress'> | undefined;
+  token(): string | undefined;
+  tokenFile(): string | undefined;
+}
+
+/**
+ * How a program on this machine can join the cluster that runs; the reason, the end of a sentence, when it cannot.
+ *
+ * @param machine what is looked at of this machine; only tests name another one
+ */
+export async function driverAccess(
+  cluster: KnownCluster,
+  machine: { readonly addresses: readonly string[]; readonly tokenFiles: readonly string[] } = thisMachine(),
+): Promise<DriverAccess | { readonly reason: string }> {
+  const state = cluster.state();
+  if (state.kind !== 'running') {
+    return { reason: 'it does not run' };
+  }
+  if (state.gcsAddress !== undefined) {
+    return { gcsAddress: state.gcsAddress, tokenFile: cluster.tokenFile() };
+  }
+  // Ray connects a driver through the node on its own machine.
+  const node = state.nodes.find(({ ip, state }) => state === 'ALIVE' && machine.addresses.includes(ip));
+  if (!node) {
+    return { reason: 'this machine is none of its nodes, and Ray lets only programs on its nodes join' };
+  }
+  const address = await cluster
+    .client()
+    ?.gcsAddress(node.id)
+    .catch((error: unknown) => ({ reason: `it does not tell its address: ${messageOf(error)}` }));
+  if (typeof address !== 'string') {
+    return address ?? { reason: 'it does not tell its address' };
+  }
+  const token = cluster.token();
+  if (token === undefined) {
+    return { gcsAddress: address, tokenFile: undefined };
+  }
+  const tokenFile = await fileWith(token, machine.tokenFiles);
+  // Not written into one here: the token of a cluster that was joined stays in the editor's secret storage.
+  return tokenFile === undefined
+    ? { reason: `its token is in no file where Ray would look. Put it into ${machine.tokenFiles.at(-1)}` }
+    : { gcsAddress: address, tokenFile };
+}
+
+async function fileWith(token: string, files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text?.trim() === token) {
+      return file;
+    }
+  }
+  return undefined;
+}
+
+function thisMachine(): { addresses: readonly string[]; tokenFiles: readonly string[] } {
+  const addresses = Object.values(networkInterfaces()).flatMap((some) => (some ?? []).map(({ address }) => address));
+  const named = process.env.RAY_AUTH_TOKEN_PATH;
+  return { addresses, tokenFiles: [...(named ? [named] : []), join(homedir(), '.ray', 'auth_token')] };
+}
