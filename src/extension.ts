@@ -29,6 +29,7 @@ import { createServerTerminals } from './commands/serverTerminals';
 import { stopServer } from './commands/stopServer';
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
+import { writeConfiguration } from './commands/writeConfiguration';
 import { messageOf, UserError } from './common/userError';
 import { createChosenPackages } from './editor/chosenPackages';
 import { registerCodeLenses } from './editor/codeLenses';
@@ -159,8 +160,17 @@ export function activate(context: vscode.ExtensionContext): Exports {
     }),
   );
   const onGymError = (error: unknown): void => logError(messageOf(error));
-  keep(registerConfigurationLenses({ configurations, gymVersion, onError: onGymError }));
-  const serversView = keep(registerServersView({ servers, configurations, gymVersion, onError: onGymError }));
+  const terminals = keep(createServerTerminals(join(dist, 'serverKeeper.js')));
+  keep(
+    terminals.onDidChange(() => {
+      const isRunning = terminals.running().length > 0;
+      void vscode.commands.executeCommand('setContext', 'shardboard.serverRunning', isRunning);
+    }),
+  );
+  keep(registerConfigurationLenses({ configurations, gymVersion, running: terminals, onError: onGymError }));
+  const serversView = keep(
+    registerServersView({ servers, configurations, gymVersion, running: terminals, onError: onGymError }),
+  );
   keep(
     watchSourceFiles(
       () => [...servers.files().keys(), ...configurations.configurations().keys()],
@@ -223,14 +233,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
-  const terminals = keep(createServerTerminals(join(dist, 'serverKeeper.js')));
-  keep(
-    terminals.onDidChange(() => {
-      const isRunning = terminals.running().length > 0;
-      void vscode.commands.executeCommand('setContext', 'shardboard.serverRunning', isRunning);
-    }),
-  );
   command('runServer', (target) => inTrust(() => runServer({ configurations, terminals, cluster }, target)));
+  // For the button of an error; not in the palette.
+  command('writeConfiguration', (server) => inTrust(() => writeConfiguration(configurations, server)));
   command('stopServer', (target) => stopServer(terminals, target));
   command('goToConfiguration', (target) => goToConfiguration(configurations, target));
   command('goToServer', (target, instances) => goToServer(configurations, target, instances));

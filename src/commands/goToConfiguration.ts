@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
 import { toRange } from '../editor/ranges';
 import { pathOf, uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
-import type { ConfigurationIndex, Naming } from '../gym/configurationIndex';
+import { type ConfigurationIndex, isYaml, type Naming } from '../gym/configurationIndex';
+import { newConfigurationFor } from '../gym/newConfiguration';
 import { belowRoot } from '../views/serversTree';
 import { isServersNode } from '../views/serversView';
 
@@ -42,7 +43,9 @@ export async function chooseConfiguration(
     () => configurations.build(),
   );
   const given = configurationPathOf(target);
-  if (given !== undefined && configurations.configurations().has(given)) {
+  // One outside of the workspace is in no index.
+  const isGiven = target !== undefined && given !== undefined && isYaml(given);
+  if (given !== undefined && (isGiven || configurations.configurations().has(given))) {
     return given;
   }
   const server = serverPathOf(target);
@@ -58,6 +61,9 @@ export async function chooseConfiguration(
       server === undefined
         ? 'This workspace has no Gym configuration: a YAML file that names servers by their entrypoint.'
         : `No configuration of this workspace names ${belowRoot(server, workspaceRoots())}, and Gym starts servers only by a configuration.`,
+      server !== undefined && (await newConfigurationFor(server))
+        ? [{ title: 'Write one', command: 'shardboard.writeConfiguration', args: [uriOf(server)] }]
+        : [],
     );
   }
   return (namings.length > 1 ? await choose(namings) : namings[0])?.path;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
-import { createDisposables, createEmitter, type Disposable, type Event } from '../common/emitter';
+import { createDisposables, createEmitter, type Disposable } from '../common/emitter';
+import type { RunningConfigurations } from '../gym/runningConfigurations';
 import type { ServerCommand } from '../gym/serverCommand';
 
 export interface ServerStart {
@@ -14,10 +15,7 @@ export interface ServerStart {
 }
 
 /** The Gym servers that this window runs, each in a terminal of its own. */
-export interface ServerTerminals extends Disposable {
-  readonly onDidChange: Event<void>;
-  /** The paths of the configurations that run. */
-  running(): readonly string[];
+export interface ServerTerminals extends RunningConfigurations, Disposable {
   /** Nothing when the configuration runs already. */
   start(start: ServerStart): void;
   /** Interrupts Gym; resolves when it has ended. */

@@ -9,17 +9,24 @@ export interface ConfigurationLens {
   readonly range: SourceRange;
   readonly title: string;
   readonly tooltip: string;
-  /** What a click opens: one place in a server's file, or a choice of the servers with these names of instances. */
-  readonly action?: { readonly path: string; readonly reveal: SourceRange } | { readonly instances: readonly string[] };
+  /** What a click opens: one place in a server's file, or a choice of the servers with these names of instances; or does. */
+  readonly action?:
+    | { readonly path: string; readonly reveal: SourceRange }
+    | { readonly instances: readonly string[] }
+    | { readonly command: 'shardboard.runServer' | 'shardboard.stopServer' };
 }
 
 const TOP: SourceRange = { startLine: 0, startColumn: 0, endLine: 0, endColumn: 0 };
 
-/** The lenses of a configuration: the verdict at its top, and on each of its own servers what that one says. */
+/**
+ * The lenses of a configuration: at its top the verdict and what runs or stops it, and on each of its own servers what that one
+ * says.
+ */
 export function describeConfigurationLenses(
   configuration: Configuration,
   verdict: Verdict,
   version: GymVersion,
+  isRunning: boolean,
 ): ConfigurationLens[] {
   const own = configuration.instances.flatMap((instance) => {
     const server = verdict.servers.find((candidate) => candidate.instance === instance.name);
@@ -29,7 +36,7 @@ export function describeConfigurationLenses(
   if (configuration.instances.length === 0 && verdict.servers.length === 0) {
     return [];
   }
-  return [verdictLens(verdict, version), ...own];
+  return [verdictLens(verdict, version), ...(verdict.servers.length > 0 ? [runLens(isRunning)] : []), ...own];
 }
 
 function verdictLens(verdict: Verdict, version: GymVersion): ConfigurationLens {
@@ -41,6 +48,22 @@ function verdictLens(verdict: Verdict, version: GymVersion): ConfigurationLens {
     tooltip: details.join('\n'),
     ...(reasons.length > 0 ? { action: { instances: reasons.map(({ instance }) => instance) } } : {}),
   };
+}
+
+function runLens(isRunning: boolean): ConfigurationLens {
+  return isRunning
+    ? {
+        range: TOP,
+        title: 'Stop Gym',
+        tooltip: 'Interrupt Gym, which ends its servers',
+        action: { command: 'shardboard.stopServer' },
+      }
+    : {
+        range: TOP,
+        title: 'Run with Gym',
+        tooltip: 'Start these servers with gym env start',
+        action: { command: 'shardboard.runServer' },
+      };
 }
 
 function serverLens({ flag, reason, path, file }: ConfiguredFlag, range: SourceRange): ConfigurationLens {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { createDisposables } from '../common/emitter';
 import { mayBeConfiguration, readConfiguration } from '../gym/configuration';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
+import type { RunningConfigurations } from '../gym/runningConfigurations';
 import type { GymVersion } from '../gym/verdict';
 import { type ConfigurationLens, describeConfigurationLenses } from './configurationLensDescriptions';
 import { toRange } from './ranges';
@@ -10,6 +11,7 @@ import { pathOf, uriOf } from './workspaceSourceFiles';
 export interface ConfigurationLensDependencies {
   readonly configurations: ConfigurationIndex;
   readonly gymVersion: () => Promise<GymVersion>;
+  readonly running: RunningConfigurations;
   /** Hears why a configuration could not be told. */
   readonly onError: (error: unknown) => void;
 }
@@ -20,6 +22,7 @@ const SETTING = 'shardboard.codeLens.enabled';
 export function registerConfigurationLenses({
   configurations,
   gymVersion,
+  running,
   onError,
 }: ConfigurationLensDependencies): vscode.Disposable {
   const disposables = createDisposables();
@@ -40,7 +43,10 @@ export function registerConfigurationLenses({
           configurations.verdict(pathOf(document.uri), configuration),
           gymVersion(),
         ]);
-        return describeConfigurationLenses(configuration, verdict, version).map((lens) => toCodeLens(lens, document));
+        const isRunning = running.running().includes(pathOf(document.uri));
+        return describeConfigurationLenses(configuration, verdict, version, isRunning).map((lens) =>
+          toCodeLens(lens, document),
+        );
       } catch (error) {
         onError(error);
         return [];
@@ -48,6 +54,7 @@ export function registerConfigurationLenses({
     },
   };
   disposables.add(configurations.onDidChange(() => changed.fire()));
+  disposables.add(running.onDidChange(() => changed.fire()));
   disposables.add(
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration(SETTING)) {
@@ -70,6 +77,9 @@ function toCommand(action: ConfigurationLens['action'], uri: vscode.Uri): { comm
   if (!action) {
     // VS Code shows a lens with an empty command as plain text.
     return { command: '' };
+  }
+  if ('command' in action) {
+    return { command: action.command, arguments: [uri] };
   }
   return 'path' in action
     ? { command: 'vscode.open', arguments: [uriOf(action.path), { selection: toRange(action.reveal) }] }

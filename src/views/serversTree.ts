@@ -45,6 +45,8 @@ export interface ServersItem {
   /** What a screen reader says. */
   readonly spoken: string;
   readonly hasChildren: boolean;
+  /** What its menu goes by, when not by the type of the node. */
+  readonly context?: string;
   /** What a click opens. */
   readonly opens?: { readonly path: string; readonly range: SourceRange };
 }
@@ -201,20 +203,24 @@ export function configurationItem(
   verdict: Verdict,
   version: GymVersion,
   folder: string,
+  isRunning: boolean,
 ): ServersItem {
   const label = path.slice(path.lastIndexOf('/') + 1);
   const { title, details } = verdictWords(verdict, version);
+  const state = isRunning ? ['running'] : [];
   return {
     label,
-    description: folder === '' ? title : `${title} · ${folder}`,
+    description: [...state, title, ...(folder === '' ? [] : [folder])].join(' · '),
     tooltip: [path, title, ...details].join('\n'),
-    icon: VERDICT_ICONS[verdict.startsRay],
-    spoken: `${label}, ${title}, ${folder}`,
+    icon: isRunning ? RUNNING_ICON : VERDICT_ICONS[verdict.startsRay],
+    spoken: [label, ...state, title, folder].join(', '),
     hasChildren: place === undefined && verdict.servers.length > 0,
+    ...(isRunning && { context: 'runningConfiguration' }),
     opens: { path, range: place ?? TOP },
   };
 }
 
+const RUNNING_ICON = { id: 'server-process', color: 'testing.iconPassed' };
 const VERDICT_ICONS: Readonly<Record<Verdict['startsRay'], { readonly id: string; readonly color?: string }>> = {
   yes: FLAG_ICONS.on,
   no: FLAG_ICONS.off,

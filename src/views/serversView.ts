@@ -3,6 +3,7 @@ import { createDisposables, type Event } from '../common/emitter';
 import { toRange } from '../editor/ranges';
 import { uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
+import type { RunningConfigurations } from '../gym/runningConfigurations';
 import { FLAG_WORDS, type ServerFlag } from '../gym/serverFlag';
 import type { ServerIndex } from '../gym/serverIndex';
 import type { GymVersion } from '../gym/verdict';
@@ -31,6 +32,7 @@ export interface ServersViewDependencies {
   readonly servers: Pick<ServerIndex, 'files' | 'build' | 'isComplete'> & { readonly onDidChange: Event<void> };
   readonly configurations: ConfigurationIndex;
   readonly gymVersion: () => Promise<GymVersion>;
+  readonly running: RunningConfigurations;
   /** Hears why the workspace could not be looked through. */
   readonly onError: (error: unknown) => void;
 }
@@ -56,6 +58,7 @@ export function registerServersView({
   servers,
   configurations,
   gymVersion,
+  running,
   onError,
 }: ServersViewDependencies): ServersView {
   const disposables = createDisposables();
@@ -120,7 +123,8 @@ export function registerServersView({
           gymVersion(),
         ]);
         const within = belowRoot(node.path, workspaceRoots());
-        return configurationItem(node, verdict, version, within.slice(0, Math.max(0, within.lastIndexOf('/'))));
+        const folder = within.slice(0, Math.max(0, within.lastIndexOf('/')));
+        return configurationItem(node, verdict, version, folder, running.running().includes(node.path));
       }
       case 'configuredServer':
         return configuredServerItem(node);
@@ -141,6 +145,7 @@ export function registerServersView({
 
   disposables.add(servers.onDidChange(() => changed.fire(undefined)));
   disposables.add(configurations.onDidChange(() => changed.fire(undefined)));
+  disposables.add(running.onDidChange(() => changed.fire(undefined)));
   disposables.add(vscode.workspace.onDidChangeWorkspaceFolders(() => changed.fire(undefined)));
 
   return {
@@ -161,7 +166,7 @@ function toTreeItem(node: ServersNode, shown: ServersItem): vscode.TreeItem {
   item.id = node.id;
   item.description = shown.description;
   item.tooltip = shown.tooltip;
-  item.contextValue = node.type;
+  item.contextValue = shown.context ?? node.type;
   item.accessibilityInformation = { label: shown.spoken };
   if (shown.icon) {
     const { id, color } = shown.icon;

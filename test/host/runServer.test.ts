@@ -33,10 +33,44 @@ suite('running a Gym server', () => {
     const server = await start();
     const [given] = await gym.log();
     assert.match(given ?? '', /^arguments \["env","start","--config","[^"]*word_count\.yaml"\]$/);
+    assert.equal(vscode.window.terminals.filter(({ name }) => name === 'Gym: word_count.yaml').length, 1);
+    assert.deepEqual(await titlesOn(configuration()), ['Starts Ray: no', 'Stop Gym', 'Ray: off']);
     await vscode.commands.executeCommand('shardboard.stopServer');
     assert.deepEqual((await gym.log()).slice(3), ['SIGINT', 'ended']);
     assert.equal(await isAlive(server), false);
+    assert.deepEqual(await titlesOn(configuration()), ['Starts Ray: no', 'Run with Gym', 'Ray: off']);
     closeTerminals();
+  });
+
+  test('started again, it takes the place of its old terminal', async () => {
+    await start();
+    await vscode.commands.executeCommand('shardboard.stopServer');
+    await start(2);
+    const terminals = vscode.window.terminals.filter(({ name }) => name.startsWith('Gym: '));
+    assert.equal(terminals.length, 1);
+    await vscode.commands.executeCommand('shardboard.stopServer');
+    closeTerminals();
+  });
+
+  test('for a server that no configuration names one is written, which runs it', async () => {
+    const app = vscode.Uri.joinPath(root(), 'resources_servers', 'new one', 'app.py');
+    await vscode.workspace.fs.writeFile(app, await vscode.workspace.fs.readFile(wordCount()));
+    await vscode.workspace.fs.writeFile(vscode.Uri.joinPath(app, '..', 'requirements.txt'), Buffer.from('nemo-gym\n'));
+    try {
+      await vscode.commands.executeCommand('shardboard.writeConfiguration', app);
+      const written = vscode.Uri.joinPath(app, '..', 'configs', 'new one.yaml');
+      assert.equal(vscode.window.activeTextEditor?.document.uri.path, written.path);
+      assert.deepEqual(await titlesOn(written), ['Starts Ray: no', 'Run with Gym', 'Ray: off']);
+      await vscode.commands.executeCommand('shardboard.runServer', written);
+      await lineOf('server ');
+      assert.match((await gym.log())[0] ?? '', /new one\.yaml"\]$/);
+      await vscode.commands.executeCommand('shardboard.stopServer');
+      assert.equal((await gym.log()).at(-1), 'ended');
+    } finally {
+      closeTerminals();
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await vscode.workspace.fs.delete(vscode.Uri.joinPath(app, '..'), { recursive: true });
+    }
   });
 
   test('a closed terminal leaves nothing behind', async () => {
@@ -47,17 +81,16 @@ suite('running a Gym server', () => {
   });
 
   /** Runs the sample server that needs no Ray, and waits until it is up; answers the process of its server. */
-  async function start(): Promise<number> {
-    const [root] = vscode.workspace.workspaceFolders ?? [];
-    assert.ok(root);
-    const server = vscode.Uri.joinPath(root.uri, 'resources_servers', 'word_count', 'app.py');
-    await vscode.commands.executeCommand('shardboard.runServer', server);
-    return Number((await lineOf('server ')).slice('server '.length));
+  async function start(times = 1): Promise<number> {
+    await vscode.commands.executeCommand('shardboard.runServer', wordCount());
+    return Number((await lineOf('server ', times)).slice('server '.length));
   }
 
-  async function lineOf(start: string): Promise<string> {
+  /** The line that starts so, for the n-th time. */
+  async function lineOf(start: string, times = 1): Promise<string> {
     for (;;) {
-      const line = (await gym.log()).find((candidate) => candidate.startsWith(start));
+      const lines = (await gym.log()).filter((candidate) => candidate.startsWith(start));
+      const line = lines[times - 1];
       if (line !== undefined) {
         return line;
       }
@@ -65,6 +98,26 @@ suite('running a Gym server', () => {
     }
   }
 });
+
+function root(): vscode.Uri {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  assert.ok(folder);
+  return folder.uri;
+}
+
+function wordCount(): vscode.Uri {
+  return vscode.Uri.joinPath(root(), 'resources_servers', 'word_count', 'app.py');
+}
+
+function configuration(): vscode.Uri {
+  return vscode.Uri.joinPath(root(), 'resources_servers', 'word_count', 'configs', 'word_count.yaml');
+}
+
+async function titlesOn(file: vscode.Uri): Promise<(string | undefined)[]> {
+  await vscode.workspace.openTextDocument(file);
+  const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', file);
+  return lenses.map(({ command }) => command?.title);
+}
 
 function closeTerminals(): void {
   for (const terminal of vscode.window.terminals.filter(({ name }) => name.startsWith('Gym: '))) {

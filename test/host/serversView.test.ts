@@ -162,6 +162,7 @@ suite('lenses on configurations', () => {
       lenses.map(({ command, range }) => [range.start.line, command?.title]),
       [
         [0, 'Starts Ray: yes (because of code_tests)'],
+        [0, 'Run with Gym'],
         [7, 'Ray: on'],
       ],
     );
@@ -182,7 +183,11 @@ suite('lenses on configurations', () => {
     );
     assert.ok(await vscode.workspace.applyEdit(edit));
     const titles = (await lensesOf(document)).map(({ command }) => command?.title);
-    assert.deepEqual(titles, ['Starts Ray: cannot be settled (because of code_tests)', 'Ray: file not found']);
+    assert.deepEqual(titles, [
+      'Starts Ray: cannot be settled (because of code_tests)',
+      'Run with Gym',
+      'Ray: file not found',
+    ]);
   });
 
   test('the setting turns them off', async () => {

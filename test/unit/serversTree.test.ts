@@ -105,7 +105,7 @@ describe('the tree of servers', () => {
     const [node] = configurationNodes(configurations);
     assert.ok(node?.type === 'configuration');
     const verdict = verdictFor(node.configuration);
-    const item = configurationItem(node, verdict, 'later', 'configs');
+    const item = configurationItem(node, verdict, 'later', 'configs', false);
     assert.equal(item.label, 'all.yaml');
     assert.equal(item.description, 'Starts Ray: yes (because of code) · configs');
     assert.ok(item.hasChildren);
@@ -133,7 +133,7 @@ describe('the tree of servers', () => {
     assert.equal(nodes.length, 1);
     const [node] = nodes;
     assert.ok(node?.type === 'configuration');
-    const item = configurationItem(node, verdictFor(configuration), 'later', '');
+    const item = configurationItem(node, verdictFor(configuration), 'later', '', false);
     assert.equal(item.hasChildren, false);
     assert.equal(item.opens?.range.startLine, 0);
   });
@@ -141,27 +141,40 @@ describe('the tree of servers', () => {
   test('puts on a configuration the verdict at its top, and on each server its flag', () => {
     const configuration = configurations.get('/ws/configs/all.yaml');
     assert.ok(configuration);
-    const lenses = describeConfigurationLenses(configuration, verdictFor(configuration), 'later');
+    const lenses = describeConfigurationLenses(configuration, verdictFor(configuration), 'later', false);
     assert.deepEqual(
       lenses.map(({ range, title }) => [range.startLine, title]),
       [
         [0, 'Starts Ray: yes (because of code)'],
+        [0, 'Run with Gym'],
         [1, 'Ray: on'],
         [3, 'Ray: cannot be read'],
       ],
     );
     assert.deepEqual(lenses[0]?.action, { instances: ['code'] });
     assert.equal(
-      lenses[1]?.action && 'path' in lenses[1].action && lenses[1].action.path,
+      lenses[2]?.action && 'path' in lenses[2].action && lenses[2].action.path,
       '/ws/resources_servers/code/app.py',
     );
+  });
+
+  test('says of a configuration that it runs, and how it is stopped', () => {
+    const [node] = configurationNodes(configurations);
+    assert.ok(node?.type === 'configuration');
+    const verdict = verdictFor(node.configuration);
+    const item = configurationItem(node, verdict, 'later', 'configs', true);
+    assert.equal(item.description, 'running · Starts Ray: yes (because of code) · configs');
+    assert.equal(item.spoken, 'all.yaml, running, Starts Ray: yes (because of code), configs');
+    assert.equal(item.context, 'runningConfiguration');
+    const [, lens] = describeConfigurationLenses(node.configuration, verdict, 'later', true);
+    assert.deepEqual([lens?.title, lens?.action], ['Stop Gym', { command: 'shardboard.stopServer' }]);
   });
 
   test('puts nothing on a file that only names others, none of which starts a server', async () => {
     const configuration = await readConfiguration('config_paths: [docs.yaml]\n');
     assert.ok(configuration);
     assert.deepEqual(
-      describeConfigurationLenses(configuration, verdictOf({ servers: [], problems: [] }, []), '0.7'),
+      describeConfigurationLenses(configuration, verdictOf({ servers: [], problems: [] }, []), '0.7', false),
       [],
     );
   });
