@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { messageOf, UserError } from '../common/userError';
-import { createRayClient, type RayClient, type RayNode, type RayVersion } from '../ray/client';
-import { RayError } from '../ray/rayError';
+import { createRayClient, type RayClient, type RayNode } from '../ray/client';
 import type { ClusterRecord } from './clusterRecord';
-import { endedPart, findStartedCluster } from './findCluster';
+import { findStartedCluster } from './findCluster';
 import { reachCluster } from './reachCluster';
 import { startCluster } from './startCluster';
 import { removeCluster, stopCluster } from './stopCluster';
+import { type ClusterWatch, type Sighting, watchCluster } from './watch';
 
 export type ClusterState =
   | {
@@ -75,14 +75,7 @@ interface Connection {
   readonly client: RayClient;
   /** Of a cluster that we started. */
   readonly record?: ClusterRecord;
-  version: RayVersion;
-  /** Looks in a row that got no answer. */
-  misses: number;
 }
-
-const LOOK_EVERY_MS = 5000;
-/** A joined cluster may be behind a network: one lost packet is not its end. */
-const MISSES_UNTIL_GONE = 3;
 
 /** Makes the service. Nothing is looked at before `restore`, `start` or `join`. */
 export function createClusterService(options: ClusterServiceOptions): ClusterService {
@@ -91,7 +84,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
   let state: ClusterState = { kind: 'none' };
   let connection: Connection | undefined;
   let starting: { readonly cancel: AbortController; readonly done: Promise<void> } | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let watch: ClusterWatch | undefined;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
   /** One change at a time: each sees what the one before has left. */
@@ -108,7 +101,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     }
   }
 
-  function setRunning({ url, record, version }: Connection, nodes: readonly RayNode[]): void {
+  function setRunning({ url, record }: Connection, { version, nodes }: Sighting): void {
     set({
       kind: 'running',
       origin: record ? 'started' : 'joined',
@@ -120,19 +113,19 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     });
   }
 
-  function connect(next: Connection, nodes: readonly RayNode[]): void {
+  function connect(next: Connection, sighting: Sighting): void {
     connection = next;
-    timer = setInterval(() => {
-      lookOnce().catch(() => undefined);
-    }, LOOK_EVERY_MS);
-    timer.unref();
-    setRunning(next, nodes);
+    watch = watchCluster(next, {
+      onSeen: (seen) => setRunning(next, seen),
+      onGone: (message) => inTurn(() => giveUp(next, message)),
+    });
+    setRunning(next, sighting);
   }
 
   async function disconnect(next: ClusterState): Promise<void> {
     const client = connection?.client;
     connection = undefined;
-    clearInterval(timer);
+    watch?.dispose();
     set(next);
     await client?.close();
   }
@@ -143,7 +136,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     try {
       const version = await client.version();
       const nodes = await client.nodes();
-      connect({ url: record.dashboardUrl, token, client, record, version, misses: 0 }, nodes);
+      connect({ url: record.dashboardUrl, token, client, record }, { version, nodes });
     } catch (error) {
       await client.close();
       throw error;
@@ -151,8 +144,8 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
   }
 
   async function connectToJoined(address: string, token: string | undefined): Promise<void> {
-    const { nodes, ...reached } = await reachCluster(address, token);
-    connect({ ...reached, misses: 0 }, nodes);
+    const { version, nodes, ...reached } = await reachCluster(address, token);
+    connect(reached, { version, nodes });
   }
 
   /** Runs what leads to a cluster; without success there is none, and the state says why. */
@@ -183,7 +176,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     if (!connection || !record) {
       return;
     }
-    clearInterval(timer);
+    watch?.dispose();
     set({ kind: 'stopping', sessionName: record.sessionName });
     try {
       await stopCluster(record, { storageFolder, onStage: () => undefined });
@@ -212,55 +205,6 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     });
   }
 
-  /** One look at the cluster. Not in turn, so that a cluster that does not answer keeps nobody from stopping it. */
-  async function look(): Promise<void> {
-    const current = connection;
-    if (!current) {
-      return;
-    }
-    const seen = await nodesOf(current);
-    if (connection !== current || state.kind !== 'running') {
-      return;
-    }
-    if (seen) {
-      current.misses = 0;
-      setRunning(current, seen);
-      return;
-    }
-    current.misses += 1;
-    if (current.record) {
-      // Not by the answers alone: a machine that is busy or has slept is silent too, and its cluster still runs.
-      const ended = await endedPart(current.record);
-      if (ended !== undefined) {
-        await inTurn(() => giveUp(current, `The Ray cluster is gone: ${ended} has ended.`));
-      }
-    } else if (current.misses >= MISSES_UNTIL_GONE) {
-      const message = `The Ray cluster at ${current.url} no longer answers. Join it again when it is back.`;
-      await inTurn(() => giveUp(current, message));
-    }
-  }
-
-  /** The nodes, when it is still this cluster that answers and its head node is alive. */
-  async function nodesOf(current: Connection): Promise<readonly RayNode[] | undefined> {
-    const { client, record } = current;
-    try {
-      const version = await client.version();
-      const nodes = await client.nodes();
-      if (!record) {
-        // A joined cluster that was started anew is another one, at the same address.
-        current.version = version;
-        return nodes;
-      }
-      const isOurs = version.sessionName === record.sessionName;
-      return isOurs && nodes.some((node) => node.isHead && node.state === 'ALIVE') ? nodes : undefined;
-    } catch (error) {
-      if (error instanceof RayError) {
-        return undefined;
-      }
-      throw error;
-    }
-  }
-
   async function giveUp(current: Connection, message: string): Promise<void> {
     if (connection !== current) {
       return;
@@ -269,15 +213,6 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     if (current.record) {
       await removeCluster(storageFolder, current.record, 0);
     }
-  }
-
-  let looking: Promise<void> | undefined;
-  /** Never two looks at once, however slow the answers are. */
-  function lookOnce(): Promise<void> {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-    return looking;
   }
 
   return {
@@ -322,10 +257,10 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
           ]);
         }
         const before = connection;
-        const { nodes, ...reached } = await reachCluster(address, token);
-        clearInterval(timer);
+        const { version, nodes, ...reached } = await reachCluster(address, token);
+        watch?.dispose();
         await before?.client.close();
-        connect({ ...reached, misses: 0 }, nodes);
+        connect(reached, { version, nodes });
         await joined.save({ url: reached.url, ...(token !== undefined && { token }) });
       }),
     leave: () =>
@@ -336,10 +271,11 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
         }
       }),
     restore: () => inTurn(() => findAgain(true)),
-    refresh: () => (connection ? lookOnce() : inTurn(() => findAgain(false))),
+    // A look is not in turn, so that a cluster that does not answer keeps nobody from stopping it.
+    refresh: async () => await (connection ? watch?.look() : inTurn(() => findAgain(false))),
     dispose() {
       starting?.cancel.abort();
-      clearInterval(timer);
+      watch?.dispose();
       changed.dispose();
       connection?.client.close().catch(() => undefined);
     },
