@@ -32,6 +32,7 @@ const bundles = [
       { in: 'src/extension.ts', out: 'extension' },
       { in: 'src/gym/readerWorker.ts', out: 'readerWorker' },
       { in: 'src/gym/serverKeeper.ts', out: 'serverKeeper' },
+      { in: 'src/cluster/clusterWatcher.ts', out: 'clusterWatcher' },
     ],
     outdir: 'dist',
   },

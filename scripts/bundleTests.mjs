@@ -13,7 +13,11 @@ import { projectRoot } from './lib/projectRoot.mjs';
 /** Besides its tests. For the host ring: the starter, and the two halves of the stand-in for desktop VS Code. */
 const programs = new Map([
   ['contract', ['src/gym/serverKeeper.ts']],
-  ['bench', ['test/bench/bench.ts', 'test/bench/gymBench.ts', 'src/gym/readerWorker.ts']],
+  [
+    'bench',
+    ['test/bench/bench.ts', 'test/bench/gymBench.ts', 'src/cluster/clusterWatcher.ts', 'src/gym/readerWorker.ts'],
+  ],
+  ['ray', ['src/cluster/clusterWatcher.ts', 'test/support/windowProgram.ts']],
   [
     'host',
     [

@@ -13,6 +13,7 @@ import {
   startCluster,
   stopCluster,
 } from './commands/clusterCommands';
+import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
 import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { goToConfiguration } from './commands/goToConfiguration';
@@ -81,9 +82,13 @@ export function activate(context: vscode.ExtensionContext): Exports {
     createClusterService({
       storageFolder: globalFolder,
       resolvePython: () => readyInterpreter('cluster'),
+      watcher: join(context.extensionPath, 'dist', 'clusterWatcher.js'),
+      resources: clusterResources,
+      isKept: isClusterKept,
       joined: createJoinedStore(context),
     }),
   );
+  keep(onDidChangeKept(() => void cluster.updateKept().catch((error) => logError(messageOf(error)))));
   const practiceModel = keep(
     createPracticeModel({
       script: join(context.extensionPath, 'samples', 'practice_model.mjs'),

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as v from 'valibot';
+import { ignoreMissing } from '../common/files';
 
 /**
  * A socket's path may have 103 characters on macOS (107 on Linux). Ray puts 63 after its folder
@@ -17,7 +19,16 @@ export interface ClusterPaths {
   readonly token: string;
   /** What `ray start` writes. */
   readonly startLog: string;
+  /** One file for each window that works with the cluster. */
+  readonly windows: string;
+  /** Is there while the cluster is to be kept although nobody uses it. */
+  readonly keep: string;
+  /** Which process watches the cluster. */
+  readonly watcher: string;
 }
+
+/** The name of such a folder, as it is read from a file. */
+export const clusterFolderName = v.pipe(v.string(), v.regex(/^\/(.*\/)?shardboard-[A-Za-z0-9]{6}$/));
 
 /** Where things are in a cluster's own folder. */
 export function clusterPaths(folder: string): ClusterPaths {
@@ -26,6 +37,9 @@ export function clusterPaths(folder: string): ClusterPaths {
     temporary: join(folder, 'tmp'),
     token: join(folder, 'token'),
     startLog: join(folder, 'start.log'),
+    windows: join(folder, 'windows'),
+    keep: join(folder, 'keep'),
+    watcher: join(folder, 'watcher'),
   };
 }
 
@@ -40,8 +54,15 @@ export async function makeClusterFolder(): Promise<{ folder: string; token: stri
   const token = randomBytes(32).toString('hex');
   const paths = clusterPaths(folder);
   await mkdir(paths.temporary);
+  await mkdir(paths.windows);
   await writeFile(paths.token, token, { mode: 0o600 });
   return { folder, token };
+}
+
+/** Says whether the cluster is to be kept although nobody uses it. Nothing when the cluster's folder is gone. */
+export async function setKept(folder: string, isKept: boolean): Promise<void> {
+  const { keep } = clusterPaths(folder);
+  await (isKept ? writeFile(keep, '') : rm(keep, { force: true })).catch(ignoreMissing);
 }
 
 /** Removes a cluster's folder and all that is in it. */

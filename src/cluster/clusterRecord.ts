@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { readFileIfThere, writeFileAtomic } from '../common/files';
+import { clusterFolderName } from './clusterFolder';
 
 const clusterRecord = v.object({
   version: v.literal(1),
@@ -10,8 +11,10 @@ const clusterRecord = v.object({
   gcsAddress: v.string(),
   sessionName: v.string(),
   processGroup: v.number(),
-  /** The cluster's own folder, which goes with it. */
-  folder: v.string(),
+  /** The identity of the process that the group was made for. */
+  leader: v.string(),
+  /** The cluster's own folder, which goes with it. All that is in it is removed, so no other name will do. */
+  folder: clusterFolderName,
   /** Only the user can read it; what Ray calls RAY_AUTH_TOKEN_PATH. */
   tokenFile: v.string(),
   /** Milliseconds since 1970. */

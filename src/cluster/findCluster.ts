@@ -3,7 +3,7 @@ import { readFileIfThere } from '../common/files';
 import { createRayClient } from '../ray/client';
 import { RayError } from '../ray/rayError';
 import { type ClusterRecord, loadClusterRecord } from './clusterRecord';
-import { clusterProcesses, listProcesses } from './processes';
+import { listClusterProcesses } from './processes';
 import { clearAbandonedStart } from './startLock';
 import { removeCluster } from './stopCluster';
 
@@ -28,8 +28,10 @@ export async function findStartedCluster(storageFolder: string): Promise<Cluster
 }
 
 /** The processes without which a cluster is of no use; undefined when all are there, else what has ended. */
-export async function endedPart(record: ClusterRecord): Promise<string | undefined> {
-  const processes = clusterProcesses(await listProcesses(), record);
+export async function endedPart(
+  record: ClusterRecord,
+): Promise<'its head process' | 'its node process' | 'its dashboard' | undefined> {
+  const processes = await listClusterProcesses(record);
   const parts = [
     ['gcs_server', 'its head process'],
     ['/raylet ', 'its node process'],

@@ -11,6 +11,37 @@ const LOWEST = 20_000;
 const HIGHEST = 32_767;
 const TRIES = 200;
 
+/** The ports of a cluster. Each has a default that all clusters of a machine would share. */
+export interface ClusterPorts {
+  readonly gcs: number;
+  readonly dashboard: number;
+  /** Without the agent that listens there a cluster takes no jobs. */
+  readonly dashboardAgent: number;
+  /** For drivers elsewhere that connect by ray://. Cannot be left out: Ray then takes 10001. */
+  readonly clientServer: number;
+  /** Where figures about the cluster are for everybody to read, without a token. */
+  readonly dashboardMetrics: number;
+  readonly autoscalerMetrics: number;
+}
+
+/** Finds free ports for a cluster. */
+export async function findClusterPorts(): Promise<ClusterPorts> {
+  const found: number[] = [];
+  const next = async (): Promise<number> => {
+    const port = await findFreePort(found);
+    found.push(port);
+    return port;
+  };
+  return {
+    gcs: await next(),
+    dashboard: await next(),
+    dashboardAgent: await next(),
+    clientServer: await next(),
+    dashboardMetrics: await next(),
+    autoscalerMetrics: await next(),
+  };
+}
+
 /** Finds a TCP port that is free on all addresses. It is free when found; nothing holds it. */
 export async function findFreePort(except: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {

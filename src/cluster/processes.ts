@@ -1,6 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasCode, UserError } from '../common/userError';
 import { runProcess } from '../python/process';
+import { isFromThisBoot, processIdentity } from './processIdentity';
 
 export interface ProcessRow {
   readonly pid: number;
@@ -15,9 +17,14 @@ export interface ProcessRow {
 export interface ProcessOwner {
   /** All of Ray's daemons stay in the process group of the `ray start` that made them. */
   readonly processGroup: number;
+  /** The identity of that `ray start`: the group's number may go to somebody else once the cluster is gone. */
+  readonly leader: string;
   /** The cluster's own folder, whose random name stands in the command line of its main processes. */
   readonly folder: string;
 }
+
+/** Stands, with the cluster's folder, in the environment of all that a cluster starts; nothing else is given it. */
+export const CLUSTER_MARK = 'SHARDBOARD_CLUSTER';
 
 const KILL_LIMIT_MS = 10_000;
 const LOOK_EVERY_MS = 100;
@@ -68,7 +75,7 @@ export function parseProcesses(text: string): readonly ProcessRow[] {
  */
 export function clusterProcesses(
   rows: readonly ProcessRow[],
-  owner: ProcessOwner,
+  owner: Pick<ProcessOwner, 'processGroup' | 'folder'>,
   known: readonly ProcessRow[] = [],
 ): readonly ProcessRow[] {
   const group = rows.filter((row) => row.group === owner.processGroup);
@@ -91,6 +98,41 @@ export function clusterProcesses(
 }
 
 /**
+ * The processes of a cluster that run now, those included that a job has put into the background for good: they carry the
+ * cluster's mark. None of a cluster from before the machine was started, and none of a group that somebody else has now.
+ *
+ * @param known as for `clusterProcesses`
+ */
+export async function listClusterProcesses(
+  owner: ProcessOwner,
+  known: readonly ProcessRow[] = [],
+): Promise<readonly ProcessRow[]> {
+  if (!(await isFromThisBoot(owner.leader))) {
+    return [];
+  }
+  const [rows, marked, leader] = await Promise.all([
+    listProcesses(),
+    pidsWithMark(`${CLUSTER_MARK}=${owner.folder}`),
+    processIdentity(owner.processGroup),
+  ]);
+  const isTaken = leader !== undefined && leader !== owner.leader;
+  const possible = isTaken ? rows.filter((row) => row.group !== owner.processGroup) : rows;
+  return clusterProcesses(possible, owner, [...known, ...possible.filter((row) => marked.has(row.pid))]);
+}
+
+/** Only of the user's own processes: the environment of others cannot be read, and none of them is ours. */
+async function pidsWithMark(mark: string): Promise<ReadonlySet<number>> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await runProcess('ps', ['-axEww', '-o', 'pid=,command='], { limitMs: 10_000 });
+    const lines = stdout.split('\n').filter((line) => ` ${line} `.includes(` ${mark} `));
+    return new Set(lines.map((line) => Number.parseInt(line, 10)));
+  }
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')));
+  return new Set(pids.filter((_, index) => environments[index]?.split('\0').includes(mark)).map(Number));
+}
+
+/**
  * Ends a cluster's processes and nothing else, and returns when none is left.
  *
  * @param graceMs how long they may take to end by themselves before they are killed.
@@ -98,7 +140,7 @@ export function clusterProcesses(
  */
 export async function endClusterProcesses(owner: ProcessOwner, graceMs: number): Promise<void> {
   const begin = Date.now();
-  let left = clusterProcesses(await listProcesses(), owner);
+  let left = await listClusterProcesses(owner);
   if (graceMs > 0) {
     send('SIGTERM', left);
   }
@@ -114,7 +156,7 @@ export async function endClusterProcesses(owner: ProcessOwner, graceMs: number):
       send('SIGKILL', left);
     }
     await wait(LOOK_EVERY_MS);
-    left = clusterProcesses(await listProcesses(), owner, left);
+    left = await listClusterProcesses(owner, left);
   }
 }
 

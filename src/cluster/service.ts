@@ -2,12 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { messageOf, UserError } from '../common/userError';
 import { createRayClient, type RayClient, type RayNode } from '../ray/client';
-import type { ClusterRecord } from './clusterRecord';
+import { setKept } from './clusterFolder';
+import { type ClusterRecord, loadClusterRecord } from './clusterRecord';
 import { findStartedCluster } from './findCluster';
 import { reachCluster } from './reachCluster';
+import { type ClusterResources, RAYS_CHOICE } from './resources';
 import { startCluster } from './startCluster';
 import { removeCluster, stopCluster } from './stopCluster';
 import { type ClusterWatch, type Sighting, watchCluster } from './watch';
+import { ensureWatcher } from './watcherProcess';
+import { markWindow } from './windows';
 
 export type ClusterState =
   | {
@@ -52,6 +56,8 @@ export interface ClusterService extends Disposable {
   restore(): Promise<void>;
   /** Looks at once whether the cluster still answers, or, when there is none, whether another window has started one. */
   refresh(): Promise<void>;
+  /** Tells the cluster that was started here whether it is to be kept, after that has changed. */
+  updateKept(): Promise<void>;
 }
 
 export interface ClusterServiceOptions {
@@ -59,6 +65,12 @@ export interface ClusterServiceOptions {
   readonly storageFolder: string;
   /** The interpreter for a new cluster, by absolute path. Throws UserError when there is none that will do. */
   readonly resolvePython: () => Promise<string>;
+  /** The bundled program that watches a started cluster: clusterWatcher.ts. */
+  readonly watcher: string;
+  /** What a new cluster may use of this machine; what Ray chooses, when not given. */
+  readonly resources?: () => ClusterResources;
+  /** Whether a started cluster is kept when no window is left and nobody uses it. Not, when not given. */
+  readonly isKept?: () => boolean;
   readonly joined: JoinedClusterStore;
 }
 
@@ -131,6 +143,15 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
   }
 
   async function connectToStarted(record: ClusterRecord): Promise<void> {
+    await markWindow(record.folder);
+    // Looked for once more: what ends unused clusters may have decided just before this window was marked.
+    if ((await loadClusterRecord(storageFolder))?.folder !== record.folder) {
+      throw new UserError('The Ray cluster was ended a moment ago, because nobody used it. Start it again.', [
+        { title: 'Start Ray', command: 'shardboard.startCluster' },
+      ]);
+    }
+    await setKept(record.folder, options.isKept?.() ?? false);
+    await ensureWatcher(options.watcher, storageFolder, record.folder);
     const token = await readFile(record.tokenFile, 'utf8');
     const client = createRayClient({ url: record.dashboardUrl, token });
     try {
@@ -167,7 +188,10 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
       signal.throwIfAborted();
       onStage('choosing an interpreter');
       const python = await options.resolvePython();
-      await connectToStarted(await startCluster({ python, storageFolder, onStage, signal }));
+      const resources = options.resources?.() ?? RAYS_CHOICE;
+      await connectToStarted(
+        await startCluster({ python, storageFolder, watcher: options.watcher, resources, onStage, signal }),
+      );
     });
   }
 
@@ -273,6 +297,12 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     restore: () => inTurn(() => findAgain(true)),
     // A look is not in turn, so that a cluster that does not answer keeps nobody from stopping it.
     refresh: async () => await (connection ? watch?.look() : inTurn(() => findAgain(false))),
+    updateKept: () =>
+      inTurn(async () => {
+        if (connection?.record) {
+          await setKept(connection.record.folder, options.isKept?.() ?? false);
+        }
+      }),
     dispose() {
       starting?.cancel.abort();
       watch?.dispose();

@@ -6,19 +6,27 @@ import { readFileIfThere } from '../common/files';
 import { hasCode, messageOf, UserError } from '../common/userError';
 import { createRayClient, type RayClient, type RayNode, type RayVersion } from '../ray/client';
 import { RayError } from '../ray/rayError';
-import { type ClusterPaths, clusterPaths, makeClusterFolder, removeClusterFolder } from './clusterFolder';
+import { clusterPaths, makeClusterFolder, removeClusterFolder } from './clusterFolder';
 import { type ClusterRecord, saveClusterRecord } from './clusterRecord';
 import { findStartedCluster } from './findCluster';
-import { findFreePort } from './ports';
-import { endClusterProcesses } from './processes';
+import { type ClusterPorts, findClusterPorts } from './ports';
+import { CLUSTER_MARK, endClusterProcesses, type ProcessOwner } from './processes';
+import { processIdentity } from './processIdentity';
+import { type ClusterResources, resourceArguments } from './resources';
 import { explainStartFailure } from './startFailure';
 import { takeStartLock } from './startLock';
+import { endWatcher, ensureWatcher } from './watcherProcess';
 
 export interface StartOptions {
   /** The interpreter, by absolute path. Not resolved through links: of a virtual environment the link is the point. */
   readonly python: string;
   /** Where the record of the cluster is kept, the same for all windows. */
   readonly storageFolder: string;
+  /** The bundled program that watches a cluster: clusterWatcher.ts. */
+  readonly watcher: string;
+  readonly resources: ClusterResources;
+  /** Only tests name a function of their own. */
+  readonly findPorts?: () => Promise<ClusterPorts>;
   readonly onStage: (stage: string) => void;
   readonly signal: AbortSignal;
 }
@@ -60,49 +68,41 @@ export async function startCluster(options: StartOptions): Promise<ClusterRecord
 
 async function startHeadNode(
   options: StartOptions,
-  note: (started: { processGroup: number; folder: string }) => Promise<void>,
+  note: (started: ProcessOwner) => Promise<void>,
 ): Promise<ClusterRecord> {
   const { python, onStage, signal } = options;
   signal.throwIfAborted();
+  const resources = resourceArguments(options.resources);
   onStage('starting head node');
+  const ports = await (options.findPorts ?? findClusterPorts)();
   const { folder, token } = await makeClusterFolder();
-  const paths = clusterPaths(folder);
-  const gcs = await findFreePort();
-  const dashboard = await findFreePort([gcs]);
-  const clientServer = await findFreePort([gcs, dashboard]);
-  const agent = await findFreePort([gcs, dashboard, clientServer]);
-  const dashboardUrl = `http://127.0.0.1:${dashboard}`;
+  const dashboardUrl = `http://127.0.0.1:${ports.dashboard}`;
   const client = createRayClient({ url: dashboardUrl, token });
-  let processGroup: number | undefined;
+  let owner: ProcessOwner | undefined;
   try {
-    const child = await spawnRay(python, folder, [
-      `--port=${gcs}`,
-      '--dashboard-host=127.0.0.1',
-      `--dashboard-port=${dashboard}`,
-      `--ray-client-server-port=${clientServer}`,
-      // The default is one port for all clusters of a machine; without its agent a cluster takes no jobs.
-      `--dashboard-agent-listen-port=${agent}`,
-    ]);
-    processGroup = child.processGroup;
-    await note({ processGroup, folder });
+    const child = await spawnRay(python, folder, ports, resources);
+    owner = child.owner;
+    await note(owner);
+    // As early as this: the window may be killed while Ray starts.
+    await ensureWatcher(options.watcher, options.storageFolder, folder);
     const { version, head } = await waitUntilUp(options, child.process, client, folder);
     const ip = head.ip.includes(':') ? `[${head.ip}]` : head.ip;
     return {
       version: 1,
       dashboardUrl,
-      gcsAddress: `${ip}:${gcs}`,
+      gcsAddress: `${ip}:${ports.gcs}`,
       sessionName: version.sessionName,
-      processGroup,
-      folder,
-      tokenFile: paths.token,
+      ...owner,
+      tokenFile: clusterPaths(folder).token,
       startedAt: Date.now(),
       python,
       rayVersion: version.rayVersion,
     };
   } catch (error) {
-    if (processGroup !== undefined) {
-      await endClusterProcesses({ processGroup, folder }, 0);
+    if (owner) {
+      await endClusterProcesses(owner, 0);
     }
+    await endWatcher(folder);
     await removeClusterFolder(folder);
     throw error;
   } finally {
@@ -113,8 +113,9 @@ async function startHeadNode(
 async function spawnRay(
   python: string,
   folder: string,
-  ports: readonly string[],
-): Promise<{ process: ChildProcess; processGroup: number }> {
+  ports: ClusterPorts,
+  resources: readonly string[],
+): Promise<{ process: ChildProcess; owner: ProcessOwner }> {
   const paths = clusterPaths(folder);
   // A file, not a pipe: Ray's daemons outlive this window, and writing into a pipe that nobody reads would end them.
   const log = await open(paths.startLog, 'w', 0o600);
@@ -123,7 +124,12 @@ async function spawnRay(
       python,
       // Never the `ray` of PATH: it may belong to another environment.
       [
-        ...['-m', 'ray.scripts.scripts', 'start', '--head', ...ports],
+        ...['-m', 'ray.scripts.scripts', 'start', '--head', ...resources],
+        `--port=${ports.gcs}`,
+        '--dashboard-host=127.0.0.1',
+        `--dashboard-port=${ports.dashboard}`,
+        `--dashboard-agent-listen-port=${ports.dashboardAgent}`,
+        `--ray-client-server-port=${ports.clientServer}`,
         // Or fail: without it Ray would start without a dashboard and call that a success.
         '--include-dashboard=true',
         `--temp-dir=${paths.ray}`,
@@ -131,7 +137,7 @@ async function spawnRay(
       ],
       {
         cwd: folder,
-        env: environmentOf(python, paths),
+        env: environmentOf(python, folder, ports),
         // A group of its own, by which the cluster is known from then on.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
@@ -141,11 +147,12 @@ async function spawnRay(
       child.once('spawn', resolve);
       child.once('error', reject);
     });
-    if (child.pid === undefined) {
-      throw new Error('A process that was started has no id.');
+    const leader = child.pid === undefined ? undefined : await processIdentity(child.pid);
+    if (child.pid === undefined || leader === undefined) {
+      throw await startFailure(python, folder);
     }
     child.unref();
-    return { process: child, processGroup: child.pid };
+    return { process: child, owner: { processGroup: child.pid, leader, folder } };
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'EACCES')) {
       throw new UserError(`${python} cannot be run: ${messageOf(error)}. Choose another interpreter.`);
@@ -157,7 +164,8 @@ async function spawnRay(
 }
 
 /** The environment that the cluster and all its jobs inherit. */
-function environmentOf(python: string, paths: ClusterPaths): NodeJS.ProcessEnv {
+function environmentOf(python: string, folder: string, ports: ClusterPorts): NodeJS.ProcessEnv {
+  const paths = clusterPaths(folder);
   const inherited = Object.entries(process.env).filter(
     ([name]) =>
       // Of VS Code's own there are sockets and askpass programs that no job should find.
@@ -177,6 +185,9 @@ function environmentOf(python: string, paths: ClusterPaths): NodeJS.ProcessEnv {
     RAY_AUTH_MODE: 'token',
     RAY_AUTH_TOKEN_PATH: paths.token,
     TMPDIR: paths.temporary,
+    DASHBOARD_METRIC_PORT: String(ports.dashboardMetrics),
+    AUTOSCALER_METRIC_PORT: String(ports.autoscalerMetrics),
+    [CLUSTER_MARK]: folder,
   };
 }
 

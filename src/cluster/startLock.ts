@@ -4,22 +4,24 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { readFileIfThere, writeFileAtomic } from '../common/files';
 import { hasCode } from '../common/userError';
-import { removeClusterFolder } from './clusterFolder';
+import { clusterFolderName, removeClusterFolder } from './clusterFolder';
 import { loadClusterRecord } from './clusterRecord';
-import { endClusterProcesses } from './processes';
+import { endClusterProcesses, type ProcessOwner } from './processes';
+import { isRunning, ownIdentity } from './processIdentity';
+import { endWatcher } from './watcherProcess';
 
 const lockContent = v.object({
-  /** The process that starts a cluster. */
-  pid: v.number(),
-  /** What it has started so far. */
-  started: v.optional(v.object({ processGroup: v.number(), folder: v.string() })),
+  /** The identity of the process that starts or ends a cluster. */
+  holder: v.string(),
+  /** The cluster that it has started so far, or not ended yet. */
+  cluster: v.optional(v.object({ processGroup: v.number(), leader: v.string(), folder: clusterFolderName })),
 });
 type LockContent = v.InferOutput<typeof lockContent>;
 
-/** The right to start a cluster, which one process has at a time. */
+/** The right to start a cluster, or to end one that nobody uses, which one process has at a time. */
 export interface StartLock {
-  /** Notes what there is to clean up in case this process is killed before the cluster has a record. */
-  note(started: NonNullable<LockContent['started']>): Promise<void>;
+  /** Notes what there is to clean up in case this process is killed while the cluster has no record. */
+  note(cluster: ProcessOwner): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface StartLock {
 export async function takeStartLock(storageFolder: string): Promise<StartLock | undefined> {
   await clearAbandonedStart(storageFolder);
   const path = pathIn(storageFolder);
-  const mine: LockContent = { pid: process.pid };
+  const mine: LockContent = { holder: await ownIdentity() };
   // Written first and then linked: the lock is never there without its content.
   const draft = `${path}.${randomUUID()}`;
   await writeFileAtomic(draft, JSON.stringify(mine), 0o600);
@@ -42,29 +44,38 @@ export async function takeStartLock(storageFolder: string): Promise<StartLock | 
     await rm(draft, { force: true });
   }
   return {
-    note: (started) => writeFileAtomic(path, JSON.stringify({ ...mine, started }), 0o600),
+    note: ({ processGroup, leader, folder }) =>
+      writeFileAtomic(path, JSON.stringify({ ...mine, cluster: { processGroup, leader, folder } }), 0o600),
     release: () => rm(path, { force: true }),
   };
 }
 
 /** Ends what a start left behind whose process was killed in the middle of it. */
 export async function clearAbandonedStart(storageFolder: string): Promise<void> {
-  const path = pathIn(storageFolder);
-  const text = await readFileIfThere(path);
-  if (text === undefined) {
+  const content = await loadLock(storageFolder);
+  if (content === 'none' || (content && (await isRunning(content.holder)))) {
     return;
   }
-  const content = parse(text);
-  if (content && isAlive(content.pid)) {
-    return;
-  }
-  const hasRecord = (await loadClusterRecord(storageFolder))?.folder === content?.started?.folder;
+  const hasRecord = (await loadClusterRecord(storageFolder))?.folder === content?.cluster?.folder;
   // With a record the start had come to its end, and the cluster is as good as any other.
-  if (content?.started && !hasRecord) {
-    await endClusterProcesses(content.started, 0);
-    await removeClusterFolder(content.started.folder);
+  if (content?.cluster && !hasRecord) {
+    await endClusterProcesses(content.cluster, 0);
+    await endWatcher(content.cluster.folder);
+    await removeClusterFolder(content.cluster.folder);
   }
-  await rm(path, { force: true });
+  await rm(pathIn(storageFolder), { force: true });
+}
+
+/** Whether a process is at work on this cluster: it starts it, or ends it. */
+export async function isBeingStarted(storageFolder: string, folder: string): Promise<boolean> {
+  const content = await loadLock(storageFolder);
+  return content !== 'none' && content?.cluster?.folder === folder && (await isRunning(content.holder));
+}
+
+/** Undefined when it cannot be read. */
+async function loadLock(storageFolder: string): Promise<LockContent | 'none' | undefined> {
+  const text = await readFileIfThere(pathIn(storageFolder));
+  return text === undefined ? 'none' : parse(text);
 }
 
 function parse(text: string): LockContent | undefined {
@@ -72,15 +83,6 @@ function parse(text: string): LockContent | undefined {
     return v.parse(lockContent, JSON.parse(text));
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
   }
 }
 

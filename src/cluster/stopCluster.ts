@@ -2,8 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { readFileIfThere } from '../common/files';
 import { createRayClient, jobHasEnded, type RayClient } from '../ray/client';
 import { removeClusterFolder } from './clusterFolder';
-import { type ClusterRecord, removeClusterRecord } from './clusterRecord';
+import { type ClusterRecord, removeClusterRecord, saveClusterRecord } from './clusterRecord';
 import { endClusterProcesses } from './processes';
+import { takeStartLock } from './startLock';
+import { endWatcher } from './watcherProcess';
 
 export interface StopOptions {
   readonly storageFolder: string;
@@ -29,9 +31,40 @@ export async function stopCluster(record: ClusterRecord, options: StopOptions): 
   await removeCluster(options.storageFolder, record, GRACE_MS);
 }
 
+/**
+ * Ends a cluster that nobody uses, unless a window has come to it, or is coming to it, in the same moment: such a window
+ * marks itself first and looks for the record then, and here it is done the other way round.
+ *
+ * @returns whether it was ended; not when another process is at work on it either
+ */
+export async function endUnusedCluster(
+  storageFolder: string,
+  record: ClusterRecord,
+  isStillUnused: () => Promise<boolean>,
+): Promise<boolean> {
+  const lock = await takeStartLock(storageFolder);
+  if (!lock) {
+    return false;
+  }
+  try {
+    // Were this process killed now, the next window would end the cluster.
+    await lock.note(record);
+    await removeClusterRecord(storageFolder, record);
+    if (!(await isStillUnused())) {
+      await saveClusterRecord(storageFolder, record);
+      return false;
+    }
+    await removeCluster(storageFolder, record, GRACE_MS);
+    return true;
+  } finally {
+    await lock.release();
+  }
+}
+
 /** Ends what there still is of a cluster of ours and forgets it. */
 export async function removeCluster(storageFolder: string, record: ClusterRecord, graceMs: number): Promise<void> {
   await endClusterProcesses(record, graceMs);
+  await endWatcher(record.folder);
   await removeClusterFolder(record.folder);
   await removeClusterRecord(storageFolder, record);
 }

@@ -37,3 +37,10 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
     throw error;
   }
 }
+
+/** For what may be gone already: lets an ENOENT pass, and no other error. */
+export function ignoreMissing(error: unknown): void {
+  if (!hasCode(error, 'ENOENT')) {
+    throw error;
+  }
+}

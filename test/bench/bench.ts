@@ -15,6 +15,7 @@ import { createClusterService } from '../../src/cluster/service';
 import { hasEnded } from '../../src/protocol/runSnapshot';
 import type { RayClient } from '../../src/ray/client';
 import { testPython } from '../support/testPython';
+import { watcherProgram } from '../support/watcherProgram';
 
 const PAIRS = Number(process.env.BENCH_PAIRS ?? 3);
 const LATENCY_MS = 50;
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   const cluster = createClusterService({
     storageFolder: join(folder, 'storage'),
     resolvePython: async () => testPython(),
+    watcher: watcherProgram,
     joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
   });
   const model = createPracticeModel({

@@ -26,6 +26,7 @@ async function openWindow(t: TestContext, joined?: Joined): Promise<Window> {
     resolvePython: async () => {
       throw new UserError('No Python 3.12 or 3.13 was found.');
     },
+    watcher: '',
     joined: {
       load: async () => kept,
       save: async (cluster) => {

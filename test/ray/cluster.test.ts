@@ -10,10 +10,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ClusterRecord, loadClusterRecord } from '../../src/cluster/clusterRecord';
 import { findFreePort } from '../../src/cluster/ports';
 import { clusterProcesses, endClusterProcesses, listProcesses, type ProcessOwner } from '../../src/cluster/processes';
+import { processIdentity } from '../../src/cluster/processIdentity';
 import { type ClusterService, createClusterService } from '../../src/cluster/service';
 import { createRayClient, type RayClient } from '../../src/ray/client';
 import { RayError } from '../../src/ray/rayError';
 import { testPython } from '../support/testPython';
+import { watcherProgram } from '../support/watcherProgram';
 
 /** An empty zip. */
 const NOTHING = Buffer.from('504b0506000000000000000000000000000000000000', 'hex');
@@ -54,6 +56,7 @@ describe('a cluster of our own', () => {
     const service = createClusterService({
       storageFolder: folder,
       resolvePython: async () => testPython(),
+      watcher: watcherProgram,
       joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
     });
     services.push(service);
@@ -72,7 +75,7 @@ describe('a cluster of our own', () => {
     let owner: ProcessOwner | undefined;
     service.onDidChange(async (state) => {
       if (state.kind === 'starting' && state.stage === 'waiting for the dashboard') {
-        owner = JSON.parse(await readFile(join(storageFolder, 'cluster.lock'), 'utf8')).started;
+        owner = JSON.parse(await readFile(join(storageFolder, 'cluster.lock'), 'utf8')).cluster;
         cancel.abort();
       }
     });
@@ -81,7 +84,7 @@ describe('a cluster of our own', () => {
     assert.ok(owner, 'it had started something');
     assert.deepEqual(await processesNaming(owner.folder), []);
     assert.equal(existsSync(owner.folder), false);
-    assert.deepEqual(await readdir(storageFolder), []);
+    assert.deepEqual(await readdir(storageFolder), ['watcher.log']);
   });
 
   it('is one, also when two windows start it at once', async () => {
@@ -97,7 +100,7 @@ describe('a cluster of our own', () => {
       one.nodes.map(({ isHead, state }) => ({ isHead, state })),
       [{ isHead: true, state: 'ALIVE' }],
     );
-    assert.deepEqual(await readdir(storageFolder), ['cluster.json'], 'no lock is left');
+    assert.deepEqual(await readdir(storageFolder), ['cluster.json', 'watcher.log'], 'no lock is left');
   });
 
   it('is closed to everybody else', async () => {
@@ -210,12 +213,13 @@ async function startForeignCluster(): Promise<
       env: { ...process.env, RAY_AUTH_MODE: 'disabled', PYTHONDONTWRITEBYTECODE: '' },
     },
   );
+  const leader = child.pid && (await processIdentity(child.pid));
   const [exitCode] = await once(child, 'exit');
   assert.equal(exitCode, 0, 'the other cluster could be started');
-  assert.ok(child.pid);
+  assert.ok(child.pid && leader);
   const client = createRayClient({ url: `http://127.0.0.1:${dashboard}` });
   const { sessionName } = await eventually(() => client.version().catch(() => undefined));
-  return { processGroup: child.pid, folder, client, sessionName };
+  return { processGroup: child.pid, leader, folder, client, sessionName };
 }
 
 async function processesNaming(folder: string): Promise<readonly string[]> {

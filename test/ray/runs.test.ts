@@ -10,6 +10,7 @@ import { type ClusterService, createClusterService } from '../../src/cluster/ser
 import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
 import { startEndpoint, type TestEndpoint, type TestEndpointOptions } from '../support/endpoint';
 import { testPython } from '../support/testPython';
+import { watcherProgram } from '../support/watcherProgram';
 
 const CANARY = 'sk-CANARY-5f1d9c';
 
@@ -24,6 +25,7 @@ describe('runs on a real cluster', () => {
     cluster = createClusterService({
       storageFolder: join(folder, 'storage'),
       resolvePython: async () => testPython(),
+      watcher: watcherProgram,
       joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
     });
     runs = createRuns({

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { test } from 'node:test';
-import { clusterProcesses, endClusterProcesses, listProcesses, parseProcesses } from '../../src/cluster/processes';
+import { type TestContext, test } from 'node:test';
+import {
+  CLUSTER_MARK,
+  clusterProcesses,
+  endClusterProcesses,
+  listClusterProcesses,
+  listProcesses,
+  parseProcesses,
+} from '../../src/cluster/processes';
+import { isRunning, ownIdentity, processIdentity } from '../../src/cluster/processIdentity';
 
 const owner = { processGroup: 8421, folder: '/tmp/shardboard-AbC123' };
 
@@ -73,10 +81,13 @@ test('ends a group with what descends from it, also what does not listen, and le
   t.after(() => other.kill('SIGKILL'));
   await once(ours.stdout, 'data');
   assert.ok(ours.pid && other.pid);
-  const before = clusterProcesses(await listProcesses(), { processGroup: ours.pid, folder });
+  const leader = await processIdentity(ours.pid);
+  assert.ok(leader);
+  const owner = { processGroup: ours.pid, leader, folder };
+  const before = await listClusterProcesses(owner);
   assert.ok(before.some((row) => row.group !== ours.pid));
 
-  await endClusterProcesses({ processGroup: ours.pid, folder }, 50);
+  await endClusterProcesses(owner, 50);
 
   const left = pids(await listProcesses());
   assert.deepEqual(
@@ -84,4 +95,56 @@ test('ends a group with what descends from it, also what does not listen, and le
     [],
   );
   assert.ok(left.includes(other.pid));
+});
+
+/** A process as one of a cluster: leader of its group, with the cluster's folder in its command line. */
+async function startNamed(t: TestContext, folder: string): Promise<{ pid: number; leader: string }> {
+  const script = `echo ready; sleep 1000 & wait; : ${folder}/`;
+  const child = spawn('bash', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(child.stdout, 'data');
+  const { pid } = child;
+  const leader = pid && (await processIdentity(pid));
+  assert.ok(pid && leader);
+  t.after(() => endClusterProcesses({ processGroup: pid, leader, folder }, 0));
+  return { pid, leader };
+}
+
+test('a group whose number has gone to another process is left alone, whatever it names', async (t) => {
+  const folder = `/tmp/none-${process.pid}`;
+  const { pid, leader } = await startNamed(t, folder);
+  const [boot = '', number, start] = leader.split(' ');
+  assert.equal((await listClusterProcesses({ processGroup: pid, leader, folder })).length, 2);
+
+  const sameNumber = { processGroup: pid, leader: `${boot} ${number} ${Number(start) - 1}`, folder };
+  assert.deepEqual(await listClusterProcesses(sameNumber), []);
+  const beforeRestart = { processGroup: pid, leader: `${'0'.repeat(boot.length)} ${number} ${start}`, folder };
+  assert.deepEqual(await listClusterProcesses(beforeRestart), []);
+});
+
+test('what a job has put into the background for good is known by its mark', async (t) => {
+  const folder = `/tmp/none-${process.pid}`;
+  const { pid, leader } = await startNamed(t, folder);
+  const start = (mark: string) =>
+    spawn('sleep', ['1000'], { detached: true, stdio: 'ignore', env: { ...process.env, [CLUSTER_MARK]: mark } });
+  const [away, stranger] = [start(folder), start(`${folder}0`)];
+  t.after(() => stranger.kill('SIGKILL'));
+  await Promise.all([once(away, 'spawn'), once(stranger, 'spawn')]);
+  const found = pids(await listClusterProcesses({ processGroup: pid, leader, folder }));
+  assert.ok(away.pid && found.includes(away.pid));
+  assert.ok(stranger.pid && !found.includes(stranger.pid));
+});
+
+test('an identity is of one process and no other', async () => {
+  const mine = await ownIdentity();
+  assert.equal(await processIdentity(process.pid), mine);
+  assert.equal(await isRunning(mine), true);
+  assert.equal(await isRunning(`${mine}0`), false);
+  assert.equal(await isRunning(''), false);
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  await once(child, 'spawn');
+  const identity = await processIdentity(child.pid ?? 0);
+  assert.ok(identity && (await isRunning(identity)));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.equal(await isRunning(identity), false);
 });

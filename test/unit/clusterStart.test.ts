@@ -13,6 +13,8 @@ import {
   saveClusterRecord,
 } from '../../src/cluster/clusterRecord';
 import { findFreePort } from '../../src/cluster/ports';
+import { ownIdentity } from '../../src/cluster/processIdentity';
+import { RAYS_CHOICE } from '../../src/cluster/resources';
 import { startCluster } from '../../src/cluster/startCluster';
 import { explainStartFailure } from '../../src/cluster/startFailure';
 import { takeStartLock } from '../../src/cluster/startLock';
@@ -33,6 +35,7 @@ const record: ClusterRecord = {
   gcsAddress: '192.0.2.2:20000',
   sessionName: 'session_1',
   processGroup: 4242,
+  leader: 'boot 4242 17',
   folder: '/tmp/shardboard-AbC123',
   tokenFile: '/tmp/shardboard-AbC123/token',
   startedAt: 1_796_000_000_000,
@@ -66,16 +69,20 @@ test('a record is read back, only the user can read it, and a newer one is not r
   await saveClusterRecord(storage, record);
   assert.deepEqual(await loadClusterRecord(storage), record);
   assert.equal((await stat(join(storage, 'cluster.json'))).mode & 0o777, 0o600);
-  await removeClusterRecord(storage, { ...record, folder: '/tmp/shardboard-older1' });
+  await removeClusterRecord(storage, { ...record, folder: '/tmp/shardboard-Older1' });
   assert.deepEqual(await loadClusterRecord(storage), record);
   await removeClusterRecord(storage, record);
   assert.equal(await loadClusterRecord(storage), undefined);
 });
 
-test('a record that cannot be read is none', async (t) => {
+test('a record that cannot be read is none, nor is one that would have another folder removed', async (t) => {
   const storage = await makeStorage(t);
   await writeFile(join(storage, 'cluster.json'), '{"version": 1, "sess');
   assert.equal(await loadClusterRecord(storage), undefined);
+  for (const folder of ['/home/me', '/tmp/shardboard-AbC123/..', 'shardboard-AbC123']) {
+    await saveClusterRecord(storage, { ...record, folder });
+    assert.equal(await loadClusterRecord(storage), undefined);
+  }
 });
 
 test('one start at a time', async (t) => {
@@ -90,10 +97,17 @@ test('one start at a time', async (t) => {
 test('a start whose process was killed is cleaned up and blocks nobody', async (t) => {
   const storage = await makeStorage(t);
   const { folder } = await makeClusterFolder();
-  const abandoned = { pid: NOBODY, started: { processGroup: NOBODY, folder } };
+  const abandoned = { holder: `boot ${NOBODY} 1`, cluster: { processGroup: NOBODY, leader: 'boot 1 1', folder } };
   await writeFile(join(storage, 'cluster.lock'), JSON.stringify(abandoned));
   assert.ok(await takeStartLock(storage));
   assert.equal(existsSync(folder), false);
+});
+
+test('a start whose number has gone to another process blocks nobody', async (t) => {
+  const storage = await makeStorage(t);
+  const recycled = (await ownIdentity()).replace(/\d+$/, '0');
+  await writeFile(join(storage, 'cluster.lock'), JSON.stringify({ holder: recycled }));
+  assert.ok(await takeStartLock(storage));
 });
 
 test('a cluster whose start came to its end is not taken for an abandoned one', async (t) => {
@@ -101,7 +115,7 @@ test('a cluster whose start came to its end is not taken for an abandoned one', 
   const { folder } = await makeClusterFolder();
   t.after(() => removeClusterFolder(folder));
   await saveClusterRecord(storage, { ...record, folder });
-  const abandoned = { pid: NOBODY, started: { processGroup: NOBODY, folder } };
+  const abandoned = { holder: `boot ${NOBODY} 1`, cluster: { processGroup: NOBODY, leader: 'boot 1 1', folder } };
   await writeFile(join(storage, 'cluster.lock'), JSON.stringify(abandoned));
   assert.ok(await takeStartLock(storage));
   assert.equal(existsSync(folder), true);
@@ -112,6 +126,8 @@ test('an interpreter that is not there is explained, and nothing is left', async
   const starting = startCluster({
     python: '/none/python',
     storageFolder: storage,
+    watcher: '/none/watcher.js',
+    resources: RAYS_CHOICE,
     onStage: () => undefined,
     signal: new AbortController().signal,
   });
