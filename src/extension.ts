@@ -45,6 +45,7 @@ import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
+import { followAttention } from './views/attention';
 import { registerClusterView } from './views/clusterView';
 import { registerResultsPanels } from './views/resultsPanel';
 import { registerResultsView } from './views/resultsView';
@@ -64,6 +65,8 @@ export async function deactivate(): Promise<void> {
 export interface Exports {
   /** The lines of the Servers view. */
   readonly servers: vscode.TreeDataProvider<ServersNode>;
+  /** The lines of the Cluster view, by their ids. */
+  readonly cluster: vscode.TreeDataProvider<string>;
 }
 
 export function activate(context: vscode.ExtensionContext): Exports {
@@ -116,7 +119,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
 
   const panels = keep(registerResultsPanels(context, runs, runAction));
   keep(registerResultsView(context, runs, runAction));
-  keep(registerClusterView(cluster, runs));
+  const clusterView = keep(registerClusterView(cluster, runs));
   keep(registerStatusBar(cluster, runs));
   const logs = keep(registerRunLogs(runs));
   const files = createWorkspaceSourceFiles();
@@ -266,13 +269,14 @@ export function activate(context: vscode.ExtensionContext): Exports {
   setImmediate(() => {
     restore().catch((error) => showError(error, log));
   });
-  return { servers: serversView.provider };
+  return { servers: serversView.provider, cluster: clusterView.provider };
 
   async function restore(): Promise<void> {
     await runs.restore();
     try {
       await cluster.restore();
     } finally {
+      keep(followAttention(cluster, clusterView, runs, (error) => logError(messageOf(error))));
       isClusterKnown = true;
       updateContext();
     }

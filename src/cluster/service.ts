@@ -5,11 +5,12 @@ import { createRayClient, type RayClient, type RayNode } from '../ray/client';
 import { setKept } from './clusterFolder';
 import { type ClusterRecord, loadClusterRecord } from './clusterRecord';
 import { findStartedCluster } from './findCluster';
+import type { Attention } from './pacing';
 import { reachCluster } from './reachCluster';
 import { type ClusterResources, RAYS_CHOICE } from './resources';
 import { startCluster } from './startCluster';
 import { removeCluster, stopCluster } from './stopCluster';
-import { type ClusterWatch, type Sighting, watchCluster } from './watch';
+import { type ClusterActivity, type ClusterWatch, type Sighting, type Silence, watchCluster } from './watch';
 import { ensureWatcher } from './watcherProcess';
 import { markWindow } from './windows';
 
@@ -29,6 +30,8 @@ export type ClusterState =
       readonly sessionName: string;
       readonly rayVersion: string;
       readonly nodes: readonly RayNode[];
+      /** Only while it does not answer. It may well run. */
+      readonly silence?: Silence;
     }
   /** Still answers while its jobs are stopped. */
   | { readonly kind: 'stopping'; readonly sessionName: string };
@@ -37,6 +40,12 @@ export type ClusterState =
 export interface ClusterService extends Disposable {
   state(): ClusterState;
   readonly onDidChange: Event<ClusterState>;
+  /** What goes on on the cluster while it runs, as it was at the last look that was answered. */
+  activity(): ClusterActivity;
+  /** Somebody has looked at the cluster, and its activity may be another. */
+  readonly onDidLook: Event<void>;
+  /** How closely somebody looks at the cluster decides how often it is asked: not at all before this is called. */
+  attend(attention: Attention): void;
   /** The client of the cluster while it runs or is being stopped. Belongs to the service, which closes it. */
   client(): RayClient | undefined;
   /** The token that the cluster asks for, when it asks for one. */
@@ -93,10 +102,13 @@ interface Connection {
 export function createClusterService(options: ClusterServiceOptions): ClusterService {
   const { storageFolder, joined } = options;
   const changed = createEmitter<ClusterState>();
+  const looked = createEmitter<void>();
   let state: ClusterState = { kind: 'none' };
   let connection: Connection | undefined;
   let starting: { readonly cancel: AbortController; readonly done: Promise<void> } | undefined;
   let watch: ClusterWatch | undefined;
+  let attention: Attention = 'none';
+  let activity: ClusterActivity = {};
   let lastTurn: Promise<unknown> = Promise.resolve();
 
   /** One change at a time: each sees what the one before has left. */
@@ -127,11 +139,27 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
 
   function connect(next: Connection, sighting: Sighting): void {
     connection = next;
+    activity = {};
+    setRunning(next, sighting);
     watch = watchCluster(next, {
-      onSeen: (seen) => setRunning(next, seen),
+      onSeen(seen, seenActivity) {
+        // What is not asked for at a glance stays as it was.
+        activity = {
+          usage: seenActivity.usage,
+          memory: seenActivity.memory ?? activity.memory,
+          jobs: seenActivity.jobs ?? activity.jobs,
+        };
+        setRunning(next, seen);
+        looked.fire();
+      },
+      onSilence(silence) {
+        if (state.kind === 'running') {
+          set({ ...state, silence });
+        }
+      },
       onGone: (message) => inTurn(() => giveUp(next, message)),
     });
-    setRunning(next, sighting);
+    watch.attend(attention);
   }
 
   async function disconnect(next: ClusterState): Promise<void> {
@@ -242,6 +270,12 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
   return {
     state: () => state,
     onDidChange: changed.event,
+    activity: () => activity,
+    onDidLook: looked.event,
+    attend(next) {
+      attention = next;
+      watch?.attend(next);
+    },
     client: () => connection?.client,
     token: () => connection?.token,
     tokenFile: () => connection?.record?.tokenFile,
@@ -307,6 +341,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
       starting?.cancel.abort();
       watch?.dispose();
       changed.dispose();
+      looked.dispose();
       connection?.client.close().catch(() => undefined);
     },
   };

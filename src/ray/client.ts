@@ -5,19 +5,23 @@ import { explainUnexpected } from './explain';
 import { RayError } from './rayError';
 import {
   clusterMetadataAnswer,
+  clusterStatusAnswer,
   jobAnswer,
   jobsAnswer,
   logsAnswer,
   nodeDetailAnswer,
+  nodeSummaryAnswer,
   nodesAnswer,
   type RayJob,
+  type RayMemory,
   type RayNode,
+  type RayUsage,
   stopAnswer,
   versionAnswer,
 } from './schemas';
 import { createTransport, type RayCall, type RayEndpoint } from './transport';
 
-export type { RayJob, RayNode } from './schemas';
+export type { RayJob, RayMemory, RayNode, RayUsage } from './schemas';
 export type { RayEndpoint } from './transport';
 
 export interface RayVersion {
@@ -54,6 +58,10 @@ export interface RayClient {
   pythonVersion(options?: CallOptions): Promise<string>;
   /** All nodes, those that are dead included. */
   nodes(options?: CallOptions): Promise<readonly RayNode[]>;
+  /** What is taken of each node, by its id. Ray itself counts every 5 s, and not yet in a cluster's first seconds. */
+  usage(options?: CallOptions): Promise<ReadonlyMap<string, RayUsage>>;
+  /** The memory of each node's machine, by the node's id. Costs Ray more than all other looks together. */
+  memory(options?: CallOptions): Promise<ReadonlyMap<string, RayMemory>>;
   /** `IP:port` for `ray.init` on a machine of the cluster, as a node knows it; undefined when it does not say. */
   gcsAddress(nodeId: string, options?: CallOptions): Promise<string | undefined>;
   hasPackage(uri: string, options?: CallOptions): Promise<boolean>;
@@ -223,6 +231,20 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
       // 10,000 is the most that Ray takes.
       const answer = await read(nodesAnswer, '/api/v0/nodes?limit=10000', 'list its nodes', options);
       return answer.data.result.result;
+    },
+    async usage(options) {
+      const answer = await read(clusterStatusAnswer, '/api/cluster_status', 'tell what is used', options);
+      return new Map(Object.entries(answer.data.clusterStatus?.loadMetricsReport.usageByNode ?? {}));
+    },
+    async memory(options) {
+      const answer = await read(nodeSummaryAnswer, '/nodes?view=summary', 'tell of its machines', options);
+      const memory = new Map<string, RayMemory>();
+      for (const { mem, raylet } of answer.data.summary) {
+        if (mem && raylet.nodeId) {
+          memory.set(raylet.nodeId, { total: mem[0], used: mem[3] });
+        }
+      }
+      return memory;
     },
     async gcsAddress(nodeId, options) {
       const path = `/nodes/${encodeURIComponent(nodeId)}`;

@@ -1,5 +1,6 @@
 /** What Ray answers, as far as we read it. Loose everywhere: Ray adds fields from version to version. */
 import * as v from 'valibot';
+import { hideKeys } from './hideKeys';
 
 export const versionAnswer = v.looseObject({ ray_version: v.string(), session_name: v.string() });
 
@@ -34,12 +35,49 @@ export type RayNode = v.InferOutput<typeof node>;
 
 export const nodesAnswer = v.looseObject({ data: v.looseObject({ result: v.looseObject({ result: v.array(node) }) }) });
 
+const amount = v.nullish(v.tuple([v.number(), v.number()]));
+const usage = v.pipe(
+  v.looseObject({ CPU: amount, GPU: amount }),
+  v.transform((raw) => ({ cpus: raw.CPU?.[0] ?? 0, gpus: raw.GPU?.[0] ?? 0 })),
+  v.readonly(),
+);
+/** What tasks and actors have taken of a node's logical resources. */
+export type RayUsage = v.InferOutput<typeof usage>;
+
+/** What the autoscaler knows, which is nothing in a cluster's first seconds. */
+export const clusterStatusAnswer = v.looseObject({
+  data: v.looseObject({
+    clusterStatus: v.nullish(
+      v.looseObject({ loadMetricsReport: v.looseObject({ usageByNode: v.nullish(v.record(v.string(), usage)) }) }),
+    ),
+  }),
+});
+
+/** The machines themselves. One that is dead, or has only just come, tells nothing. */
+export const nodeSummaryAnswer = v.looseObject({
+  data: v.looseObject({
+    summary: v.array(
+      v.looseObject({
+        // Total, available, percent, used.
+        mem: v.nullish(v.looseTuple([v.number(), v.number(), v.number(), v.number()])),
+        raylet: v.looseObject({ nodeId: v.nullish(v.string()) }),
+      }),
+    ),
+  }),
+});
+
+/** A machine's memory, in bytes. */
+export interface RayMemory {
+  readonly used: number;
+  readonly total: number;
+}
+
 /** A node, of which only the command line of its raylet is wanted: no other answer tells where the GCS is. */
 export const nodeDetailAnswer = v.looseObject({
   data: v.looseObject({ detail: v.looseObject({ cmdline: v.array(v.string()) }) }),
 });
 
-/** A job. Its runtime environment is left out: it may hold what other people think of as secret. */
+/** A job. Its runtime environment is left out, and keys on its command line: they may be other people's. */
 export const jobAnswer = v.pipe(
   v.looseObject({
     type: v.picklist(['SUBMISSION', 'DRIVER']),
@@ -61,8 +99,8 @@ export const jobAnswer = v.pipe(
     /** Ray's own number of it, by which its tasks are found. Only there once the driver has connected. */
     jobId: raw.job_id ?? undefined,
     status: raw.status,
-    entrypoint: raw.entrypoint,
-    message: raw.message ?? undefined,
+    entrypoint: hideKeys(raw.entrypoint),
+    message: raw.message == null ? undefined : hideKeys(raw.message),
     errorType: raw.error_type ?? undefined,
     /** Milliseconds since 1970. */
     startedAt: raw.start_time ?? undefined,

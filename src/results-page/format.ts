@@ -46,18 +46,23 @@ export function formatDuration(ms: number): string {
     : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** How long ago, in the largest unit that says enough: "12 s ago", "3 min ago", "5 h ago", "2 days ago". */
-export function formatAgo(ms: number): string {
+/** How long, in the largest unit that says enough: "12 s", "3 min", "5 h", "2 days". Never negative, as above. */
+export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) {
-    return `${seconds}${NO_BREAK}s ago`;
+    return `${seconds}${NO_BREAK}s`;
   }
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) {
-    return `${minutes}${NO_BREAK}min ago`;
+    return `${minutes}${NO_BREAK}min`;
   }
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours}${NO_BREAK}h ago` : `${Math.floor(hours / 24)}${NO_BREAK}days ago`;
+  return hours < 48 ? `${hours}${NO_BREAK}h` : `${Math.floor(hours / 24)}${NO_BREAK}days`;
+}
+
+/** "12 s ago" */
+export function formatAgo(ms: number): string {
+  return `${formatSpan(ms)} ago`;
 }
 
 /** Milliseconds of one answer: "53 ms", "4.0 s". */

@@ -7,6 +7,8 @@ export interface RunSource {
   all(): readonly string[];
   /** Ids of the runs that were sent to the cluster with this session name, the oldest first. */
   on(sessionName: string): readonly string[];
+  /** Ids of the runs that go on, as far as this window can tell, the oldest first. */
+  active(): readonly string[];
   /** The run that was submitted last. */
   latest(): string | undefined;
   snapshot(id: string): RunSnapshot | undefined;

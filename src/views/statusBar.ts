@@ -2,28 +2,44 @@ import * as vscode from 'vscode';
 import type { ClusterService } from '../cluster/service';
 import { createDisposables } from '../common/emitter';
 import { goesOn } from '../protocol/runSnapshot';
+import { type ClusterStatus, clusterStatus } from './clusterStatus';
 import type { RunSource } from './runSource';
+
+/** While a cluster is silent, the time since then is counted in seconds at first. */
+const MINUTE_MS = 60_000;
 
 /** One item in the status bar: the cluster's state, and how far the run is while one is going. */
 export function registerStatusBar(cluster: ClusterService, runs: RunSource): vscode.Disposable {
   const disposables = createDisposables();
   const item = disposables.add(vscode.window.createStatusBarItem('shardboard.cluster', vscode.StatusBarAlignment.Left));
   item.name = 'Ray cluster';
+  let timer: NodeJS.Timeout | undefined;
+  disposables.add({ dispose: () => clearTimeout(timer) });
+
   const draw = (): void => {
-    const { text, tooltip, command } = statusOf(cluster, runs);
+    const { command, ...status } = statusOf(cluster, runs);
     // Setting a property redraws the bar, even with what it already has.
-    if (item.text !== text) {
-      Object.assign(item, { text, tooltip, command });
+    if (item.text !== status.text || item.tooltip !== status.tooltip) {
+      item.text = status.text;
+      item.tooltip = status.tooltip;
+      item.accessibilityInformation = { label: status.spoken };
+      item.command = command;
+    }
+    clearTimeout(timer);
+    const state = cluster.state();
+    if (state.kind === 'running' && state.silence) {
+      timer = setTimeout(draw, Date.now() - state.silence.lastHeard < MINUTE_MS ? 1000 : MINUTE_MS / 2);
     }
   };
   disposables.add(cluster.onDidChange(draw));
+  disposables.add(cluster.onDidLook(draw));
   disposables.add(runs.onDidChange(draw));
   draw();
   item.show();
   return disposables;
 }
 
-function statusOf(cluster: ClusterService, runs: RunSource): { text: string; tooltip: string; command: string } {
+function statusOf(cluster: ClusterService, runs: RunSource): ClusterStatus & { command: string } {
   const latest = runs.latest();
   const run = latest === undefined ? undefined : runs.snapshot(latest);
   if (run && goesOn(run.status) && run.expected > 0) {
@@ -31,26 +47,9 @@ function statusOf(cluster: ClusterService, runs: RunSource): { text: string; too
     return {
       text: `$(sync~spin) ${run.benchmark} ${percent} %`,
       tooltip: `${run.answered} of ${run.expected} answers. Show the results`,
+      spoken: `Run of ${run.benchmark}, ${percent} per cent`,
       command: 'shardboard.showResults',
     };
   }
-  const state = cluster.state();
-  switch (state.kind) {
-    case 'running':
-      return {
-        text: '$(pass) Ray: on',
-        tooltip: `Ray ${state.rayVersion} at ${state.dashboardUrl}, ${state.origin === 'started' ? 'started here' : 'joined'}`,
-        command: 'shardboard.showCluster',
-      };
-    case 'starting':
-      return { text: '$(sync~spin) Ray: starting', tooltip: state.stage, command: 'shardboard.showCluster' };
-    case 'stopping':
-      return { text: '$(sync~spin) Ray: stopping', tooltip: 'Ray is stopping', command: 'shardboard.showCluster' };
-    case 'none':
-      return {
-        text: '$(circle-outline) Ray: off',
-        tooltip: state.message ?? 'No Ray cluster is running here. Show the cluster view',
-        command: 'shardboard.showCluster',
-      };
-  }
+  return { ...clusterStatus(cluster.state(), cluster.activity(), Date.now()), command: 'shardboard.showCluster' };
 }

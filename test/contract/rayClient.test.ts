@@ -5,12 +5,14 @@ import { type TestContext, test } from 'node:test';
 import { createRayClient, type JobSubmission, jobHasEnded, type RayClient } from '../../src/ray/client';
 import { RayError, type RayErrorKind } from '../../src/ray/rayError';
 import clusterMetadata from '../fixtures/ray/cluster-metadata.json';
+import clusterStatus from '../fixtures/ray/cluster-status.json';
 import jobPending from '../fixtures/ray/job-pending.json';
 import jobRunning from '../fixtures/ray/job-running.json';
 import jobSucceeded from '../fixtures/ray/job-succeeded.json';
 import jobsMixed from '../fixtures/ray/jobs-mixed.json';
 import nodeDetail from '../fixtures/ray/node-detail.json';
 import nodes from '../fixtures/ray/nodes.json';
+import nodesSummary from '../fixtures/ray/nodes-summary.json';
 import version from '../fixtures/ray/version.json';
 import { always, type Handler, type RayServer, startRayServer } from './rayServer';
 
@@ -94,6 +96,28 @@ test('reads what Ray 2.60 answered', async (t) => {
     assert.equal(headers['sec-fetch-mode'], 'cors', 'reads look like those of a browser, so that Ray redacts');
     assert.equal(headers.authorization, `Bearer ${token}`);
   }
+});
+
+test('tells what is used of each node, and nothing while Ray does not know', async (t) => {
+  let status: unknown = clusterStatus;
+  const { client } = await connect(t, ({ path }, response) => {
+    response.end(JSON.stringify(path === '/api/cluster_status' ? status : nodesSummary));
+  });
+  const [node] = nodes.data.result.result;
+  assert.deepEqual([...(await client.usage())], [[node?.node_id, { cpus: 1.5, gpus: 0 }]]);
+  assert.deepEqual([...(await client.memory())], [[node?.node_id, { total: 25_276_510_208, used: 759_046_144 }]]);
+  status = { result: true, data: { autoscalingStatus: null, autoscalingError: null, clusterStatus: null } };
+  assert.equal((await client.usage()).size, 0);
+  status = { result: true, data: { clusterStatus: { loadMetricsReport: { usageByNode: { a: { CPU: 'two' } } } } } };
+  await assert.rejects(client.usage(), failsAs('unexpected_answer', /usageByNode\.a\.CPU/));
+});
+
+test("keys on other people's command lines do not come in", async (t) => {
+  const entrypoint = 'python -m nemo_evaluator.engine.ray_launcher --api-key sk-CANARY-123456 --shards 8';
+  const message = `Job failed, last log: Running ${entrypoint}`;
+  const { client } = await connect(t, always(200, JSON.stringify([{ ...jobRunning, entrypoint, message }])));
+  const jobs = JSON.stringify(await client.jobs());
+  assert.ok(jobs.includes('--shards 8') && !jobs.includes('CANARY'));
 });
 
 test('a job has ended in each of the three final states only', async (t) => {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ClusterService, type ClusterState, createClusterService } from '../../src/cluster/service';
 import { UserError } from '../../src/common/userError';
+import clusterStatus from '../fixtures/ray/cluster-status.json';
+import jobsMixed from '../fixtures/ray/jobs-mixed.json';
 import nodes from '../fixtures/ray/nodes.json';
+import nodesSummary from '../fixtures/ray/nodes-summary.json';
 import version from '../fixtures/ray/version.json';
 import { startRayServer } from './rayServer';
 
@@ -43,14 +46,32 @@ async function openWindow(t: TestContext, joined?: Joined): Promise<Window> {
   return { service, states, kept: () => kept };
 }
 
+interface Cluster {
+  url: string;
+  answer: 'yes' | 'no' | 'wrong token';
+  session: string;
+  /** The one path that fails. */
+  broken: string;
+}
+
 /** A cluster that can be taken down, brought back, and started anew. */
-async function startCluster(t: TestContext): Promise<{ url: string; answer: 'yes' | 'no'; session: string }> {
-  const cluster = { url: '', answer: 'yes' as 'yes' | 'no', session: 'session_1' };
+async function startCluster(t: TestContext): Promise<Cluster> {
+  const cluster: Cluster = { url: '', answer: 'yes', session: 'session_1', broken: '' };
   const server = await startRayServer(t, ({ path }, response) => {
+    const answers: Readonly<Record<string, unknown>> = {
+      '/api/version': { ...version, session_name: cluster.session },
+      '/api/cluster_status': clusterStatus,
+      '/nodes?view=summary': nodesSummary,
+      '/api/jobs/': jobsMixed,
+    };
     if (cluster.answer === 'no') {
       response.socket?.destroy();
+    } else if (cluster.answer === 'wrong token') {
+      response.writeHead(403).end('Forbidden: Invalid authentication token');
+    } else if (path === cluster.broken) {
+      response.writeHead(500).end('Traceback (most recent call last):\nKeyError: 1');
     } else {
-      response.end(JSON.stringify(path === '/api/version' ? { ...version, session_name: cluster.session } : nodes));
+      response.end(JSON.stringify(answers[path] ?? nodes));
     }
   });
   cluster.url = server.url;
@@ -96,24 +117,68 @@ test('says so when the joined cluster does not answer after a reload, and keeps 
   assert.deepEqual(kept(), { url: cluster.url });
 });
 
-test('one lost answer is not the end of a joined cluster, three are', async (t) => {
+test('a joined cluster that does not answer is never given up: it was last heard, until it answers again', async (t) => {
   const cluster = await startCluster(t);
-  const { service } = await openWindow(t);
+  const { service, states } = await openWindow(t);
+  const before = Date.now();
   await service.join(cluster.url);
+  const joined = service.state();
   cluster.answer = 'no';
-  await service.refresh();
-  await service.refresh();
-  assert.equal(service.state().kind, 'running');
+  for (let looks = 0; looks < 10; looks += 1) {
+    await service.refresh();
+  }
+  const state = service.state();
+  assert.ok(state.kind === 'running' && state.silence);
+  assert.ok(state.silence.lastHeard >= before && state.silence.lastHeard <= Date.now());
+  assert.match(state.silence.reason, /127\.0\.0\.1/);
+  assert.ok(service.client(), 'its runs are still asked for');
+  assert.equal(states.length, 2, 'that it goes on is not told again');
   cluster.answer = 'yes';
   await service.refresh();
-  cluster.answer = 'no';
-  await service.refresh();
-  await service.refresh();
-  assert.equal(service.state().kind, 'running');
+  assert.deepEqual(service.state(), joined);
+});
+
+test('a cluster that does not know the token any more is silent, and says why', async (t) => {
+  const cluster = await startCluster(t);
+  const { service } = await openWindow(t);
+  await service.join(cluster.url, 'a token');
+  cluster.answer = 'wrong token';
   await service.refresh();
   const state = service.state();
-  assert.ok(state.kind === 'none');
-  assert.match(state.message ?? '', /no longer answers/);
+  assert.ok(state.kind === 'running');
+  assert.match(state.silence?.reason ?? '', /token/);
+});
+
+test('what goes on is asked for while somebody looks, and a part that Ray does not tell costs only that part', async (t) => {
+  const cluster = await startCluster(t);
+  const { service } = await openWindow(t);
+  const looked = (): Promise<void> =>
+    new Promise((resolve) => {
+      const subscription = service.onDidLook(() => {
+        subscription.dispose();
+        resolve();
+      });
+    });
+  await service.join(cluster.url);
+  assert.deepEqual(service.activity(), {});
+  const [head] = nodes.data.result.result;
+  const glanced = looked();
+  service.attend('glance');
+  await glanced;
+  assert.deepEqual(service.activity().usage?.get(head?.node_id ?? ''), { cpus: 1.5, gpus: 0 });
+  assert.equal(service.activity().jobs, undefined);
+  const closely = looked();
+  service.attend('close');
+  await closely;
+  await service.refresh();
+  assert.equal(service.activity().jobs?.length, 6);
+  assert.deepEqual([...(service.activity().memory?.values() ?? [])], [{ total: 25_276_510_208, used: 759_046_144 }]);
+  cluster.broken = '/api/cluster_status';
+  await service.refresh();
+  assert.equal(service.activity().usage, undefined);
+  assert.equal(service.activity().jobs?.length, 6);
+  const state = service.state();
+  assert.ok(state.kind === 'running' && !state.silence);
 });
 
 test('a joined cluster that was started anew is another session', async (t) => {

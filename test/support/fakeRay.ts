@@ -48,6 +48,8 @@ export function createFakeRay(): FakeRay {
       version: unused,
       pythonVersion: unused,
       nodes: unused,
+      usage: unused,
+      memory: unused,
       gcsAddress: unused,
       hasPackage: unused,
       jobs: unused,
