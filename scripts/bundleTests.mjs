@@ -31,7 +31,9 @@ const programs = new Map([
 
 for (const ring of process.argv.slice(2)) {
   const folder = join('test', ring);
-  const tests = (await readdir(join(projectRoot, folder))).filter((name) => name.endsWith('.test.ts'));
+  const tests = (await readdir(join(projectRoot, folder), { recursive: true })).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
   // Only this ring's: two rings may be run side by side.
   await rm(join(projectRoot, 'out', folder), { recursive: true, force: true });
   await esbuild.build({

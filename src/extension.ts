@@ -37,7 +37,7 @@ import { registerCodeLenses } from './editor/codeLenses';
 import { registerConfigurationLenses } from './editor/configurationLenses';
 import { registerProblems } from './editor/problems';
 import { registerQuickFixes } from './editor/quickFixes';
-import { createWorkspaceSourceFiles, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
+import { createWorkspaceSourceFiles, pathOf, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
 import { createReaderThreads } from './gym/readerThreads';
 import { createServerIndex } from './gym/serverIndex';
@@ -135,7 +135,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
       onError: logError,
     }),
   );
-  const readings = keep(createServerReadings(parser, servers));
+  const readings = keep(createServerReadings(parser, servers, ({ uri }: vscode.TextDocument) => pathOf(uri)));
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
   keep(
     registerCodeLenses({
@@ -144,13 +144,13 @@ export function activate(context: vscode.ExtensionContext): Exports {
       onError: (error) => logError(messageOf(error)),
     }),
   );
-  const gymVersion = async () => (await packages.gym())?.version ?? 'unknown';
+  const gymVersion = async (path: string) => (await packages.gym(path))?.version ?? 'unknown';
   const problems = keep(
     registerProblems({
       parser,
       readings: { read: readings.read, onDidChange: servers.onDidChange },
       contextOf: async (path) => ({
-        gym: await gymVersion(),
+        gym: await gymVersion(path),
         rayUse: (await servers.findRayUse(path)) ?? 'none',
       }),
       documentation: vscode.Uri.joinPath(context.extensionUri, 'docs', 'problems.md'),
@@ -164,7 +164,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
       servers,
       roots: workspaceRoots,
       extraRoots: (process.env.NEMO_GYM_EXTRA_ROOTS ?? '').split(delimiter).filter(isAbsolute),
-      installRoot: async () => (await packages.gym())?.root,
+      installRoot: async (path) => (await packages.gym(path))?.root,
     }),
   );
   const onGymError = (error: unknown): void => logError(messageOf(error));

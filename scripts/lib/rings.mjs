@@ -45,6 +45,12 @@ export const rings = new Map(
   ]),
 );
 
+/** The windows of the host ring, and the folder of each one's tests. */
+const hostWindows = /** @type {const} */ ([
+  ['samples', '.'],
+  ['twoFolders', 'twoFolders'],
+]);
+
 /**
  * Runs one ring.
  *
@@ -114,12 +120,7 @@ function bundle({ root }, ring) {
  */
 async function nodeTests(context, ring) {
   await bundle(context, ring);
-  const folder = join('out', 'test', ring);
-  const bundled = (await readdir(join(context.root, folder))).filter((name) => name.endsWith('.test.cjs'));
-  const wanted = context.files.map((file) => file.replace(/^.*\//, '').replace(/\.ts$/, '.cjs'));
-  const files = bundled
-    .filter((name) => wanted.length === 0 || wanted.includes(name))
-    .map((name) => join(folder, name));
+  const files = await bundledTests(context, ring);
   const report = join(context.folder, 'counts.json');
   const endedWell =
     files.length > 0 &&
@@ -160,12 +161,37 @@ async function driverTests(context) {
  */
 async function hostTests(context) {
   await bundle(context, 'host');
-  const report = join(context.folder, 'counts.json');
   const starter = join('out', 'test', 'host', 'runTests.cjs');
-  const endedWell = await context.run(process.execPath, ['--enable-source-maps', starter], undefined, {
-    SHARDBOARD_TEST_REPORT: report,
-  });
-  return ringCounts(await readReport(report, parseCounts), endedWell);
+  /** @type {Counts[]} */
+  const counts = [];
+  for (const [window, folder] of hostWindows) {
+    const files = (await bundledTests(context, join('host', folder))).map((path) => join(context.root, path));
+    if (files.length > 0) {
+      const report = join(context.folder, `${window}.json`);
+      const endedWell = await context.run(
+        process.execPath,
+        ['--enable-source-maps', starter, window, ...files],
+        undefined,
+        { SHARDBOARD_TEST_REPORT: report },
+      );
+      counts.push(ringCounts(await readReport(report, parseCounts), endedWell));
+    }
+  }
+  return ringCounts(sumOf(counts), true);
+}
+
+/**
+ * The bundled tests of a folder, or those of them that were asked for.
+ *
+ * @param {RingContext} context
+ * @param {string} tests a folder of the tests
+ */
+async function bundledTests({ root, files }, tests) {
+  const folder = join('out', 'test', tests);
+  const wanted = files.map((file) => file.replace(/^.*\//, '').replace(/\.ts$/, '.cjs'));
+  return (await readdir(join(root, folder)))
+    .filter((name) => name.endsWith('.test.cjs') && (wanted.length === 0 || wanted.includes(name)))
+    .map((name) => join(folder, name));
 }
 
 /**

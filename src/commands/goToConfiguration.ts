@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
 import { toRange } from '../editor/ranges';
-import { pathOf, uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
+import { pathOf, shownPath, uriOf } from '../editor/workspaceSourceFiles';
+import { readConfiguration } from '../gym/configuration';
 import { type ConfigurationIndex, isYaml, type Naming } from '../gym/configurationIndex';
 import { newConfigurationFor } from '../gym/newConfiguration';
-import { belowRoot } from '../views/serversTree';
 import { isServersNode } from '../views/serversView';
 
 /** Opens the configuration that names a server, or lets a person choose when several do. */
@@ -22,9 +22,7 @@ export async function goToConfiguration(configurations: ConfigurationIndex, targ
   if (chosen) {
     await vscode.window.showTextDocument(uriOf(chosen.path), { selection: toRange(chosen.instance.range) });
   } else if (namings.length === 0) {
-    void vscode.window.showInformationMessage(
-      `No configuration of this workspace names ${belowRoot(path, workspaceRoots())}.`,
-    );
+    void vscode.window.showInformationMessage(`No configuration of this workspace names ${shownPath(path)}.`);
   }
 }
 
@@ -42,11 +40,17 @@ export async function chooseConfiguration(
     { location: vscode.ProgressLocation.Window, title: 'Looking for Gym configurations' },
     () => configurations.build(),
   );
-  const given = configurationPathOf(target);
-  // One outside of the workspace is in no index.
-  const isGiven = target !== undefined && given !== undefined && isYaml(given);
-  if (given !== undefined && (isGiven || configurations.configurations().has(given))) {
+  const given = target === undefined ? await configurationInEditor() : configurationPathOf(target);
+  // Whether it is in the index does not matter: one outside of the workspace is not.
+  if (given !== undefined && isYaml(given)) {
     return given;
+  }
+  const editor = vscode.window.activeTextEditor;
+  if (target === undefined && editor?.document.isUntitled && ['python', 'yaml'].includes(editor.document.languageId)) {
+    throw new UserError(
+      'Gym runs only what is saved, and where it looks for it: a server as resources_servers/NAME/app.py, a configuration anywhere near.',
+      [{ title: 'Save as', command: 'workbench.action.files.saveAs' }],
+    );
   }
   const server = serverPathOf(target);
   const namings =
@@ -60,7 +64,7 @@ export async function chooseConfiguration(
     throw new UserError(
       server === undefined
         ? 'This workspace has no Gym configuration: a YAML file that names servers by their entrypoint.'
-        : `No configuration of this workspace names ${belowRoot(server, workspaceRoots())}, and Gym starts servers only by a configuration.`,
+        : `No configuration of this workspace names ${shownPath(server)}, and Gym starts servers only by a configuration.`,
       server !== undefined && (await newConfigurationFor(server))
         ? [{ title: 'Write one', command: 'shardboard.writeConfiguration', args: [uriOf(server)] }]
         : [],
@@ -79,6 +83,14 @@ export function configurationPathOf(target: unknown): string | undefined {
     return pathOf(target);
   }
   return isServersNode(target) && target.type === 'configuration' ? target.path : undefined;
+}
+
+/** The path of the configuration in the editor; undefined for a YAML file of something else. */
+async function configurationInEditor(): Promise<string | undefined> {
+  const document = vscode.window.activeTextEditor?.document;
+  return document?.languageId === 'yaml' && (await readConfiguration(document.getText()))
+    ? pathOf(document.uri)
+    : undefined;
 }
 
 function serverPathOf(target: unknown): string | undefined {
@@ -104,7 +116,7 @@ function serverPathOf(target: unknown): string | undefined {
 
 async function choose(namings: readonly Naming[]): Promise<Naming | undefined> {
   const items = namings.map((naming) => {
-    const within = belowRoot(naming.path, workspaceRoots());
+    const within = shownPath(naming.path);
     const slash = within.lastIndexOf('/');
     return {
       label: within.slice(slash + 1),

@@ -1,13 +1,12 @@
 import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
 import { toRange } from '../editor/ranges';
-import { pathOf, uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
+import { pathOf, shownPath, uriOf } from '../editor/workspaceSourceFiles';
 import { readConfiguration } from '../gym/configuration';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
 import { FLAG_WORDS } from '../gym/serverFlag';
 import { placeOf } from '../gym/serverPlace';
 import type { ConfiguredFlag } from '../gym/verdict';
-import { belowRoot } from '../views/serversTree';
 import { isServersNode } from '../views/serversView';
 
 /**
@@ -31,7 +30,7 @@ export async function goToServer(
   const document = await vscode.workspace.openTextDocument(uri);
   const configuration = await readConfiguration(document.getText());
   if (!configuration) {
-    throw new UserError(`${belowRoot(pathOf(uri), workspaceRoots())} names no Gym server.`);
+    throw new UserError(`${shownPath(pathOf(uri))} names no Gym server.`);
   }
   const { servers } = await configurations.verdict(pathOf(uri), configuration);
   const atCursor = target === undefined ? instanceAtCursor() : undefined;
@@ -41,7 +40,7 @@ export async function goToServer(
   const candidates = wanted.length > 0 ? wanted : servers;
   const [only, second] = candidates;
   if (!only) {
-    throw new UserError(`${belowRoot(pathOf(uri), workspaceRoots())} starts no server.`);
+    throw new UserError(`${shownPath(pathOf(uri))} starts no server.`);
   }
   const chosen = second ? await choose(candidates) : only;
   if (chosen) {

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { findFreePort, isPortFree } from '../cluster/ports';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
-import { uriOf } from '../editor/workspaceSourceFiles';
+import { folderFor, uriOf } from '../editor/workspaceSourceFiles';
 import { type Configuration, readConfiguration } from '../gym/configuration';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
 import { serverCommand, serverEnvironment } from '../gym/serverCommand';
@@ -28,15 +28,14 @@ export async function runServer(dependencies: RunServerDependencies, target: unk
   }
   const uri = uriOf(path);
   if (uri.scheme !== 'file') {
-    throw new UserError('Gym can run only a configuration that is a file on this machine.');
+    throw new UserError('Gym can run only a configuration that is a file on this machine. Save it on one first.');
   }
   if (terminals.running().includes(path)) {
     throw new UserError(`Gym runs ${basename(path)} already. Stop it first.`, [
       { title: 'Stop it', command: 'shardboard.stopServer', args: [uri] },
     ]);
   }
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
-  const { path: python } = await findInterpreter(folder);
+  const { path: python } = await findInterpreter(folderFor(path));
   await checkGym(python);
   // Gym reads what is on disk.
   await vscode.workspace.saveAll(false);
@@ -50,7 +49,7 @@ export async function runServer(dependencies: RunServerDependencies, target: unk
     command: serverCommand(python, { configuration: uri.fsPath, rayAddress: joined?.gcsAddress, headPort }),
     configuration: path,
     name: `Gym: ${basename(path)}`,
-    folder: gymFolder(path, folder),
+    folder: gymFolder(path, vscode.workspace.getWorkspaceFolder(uri)),
     env: serverEnvironment(python, joined?.tokenFile),
   });
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
 import { createDisposables, createEmitter, type Disposable } from '../common/emitter';
-import type { RunningConfigurations } from '../gym/runningConfigurations';
+import { type RunningConfigurations, type RunState, watchForReady } from '../gym/runningConfigurations';
 import type { ServerCommand } from '../gym/serverCommand';
 
 export interface ServerStart {
@@ -37,6 +37,7 @@ export function createServerTerminals(keeper: string): ServerTerminals {
   const disposables = createDisposables();
   const changed = disposables.add(createEmitter<void>());
   const running = new Map<string, Running>();
+  const states = new Map<string, RunState>();
   /** The last terminal of each configuration, which shows what Gym has written after it has ended. */
   const terminals = new Map<string, vscode.Terminal>();
 
@@ -48,24 +49,39 @@ export function createServerTerminals(keeper: string): ServerTerminals {
     const output = new vscode.EventEmitter<string>();
     let child: ChildProcess | undefined;
     let isInterrupted = false;
+    let hasEnded = false;
     let markEnded: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {
       markEnded = resolve;
     });
-    const finish = (words: string): void => {
-      output.fire(toTerminal(`\n${words}\n`));
-      running.delete(configuration);
-      markEnded();
+    const tell = (state: RunState | undefined): void => {
+      if (state) {
+        states.set(configuration, state);
+      } else {
+        states.delete(configuration);
+      }
       changed.fire();
     };
+    const finish = (code: number | null): void => {
+      hasEnded = true;
+      output.fire(toTerminal(`\n${endWords(code)}\n`));
+      running.delete(configuration);
+      markEnded();
+      tell(isInterrupted || isWell(code) ? undefined : { kind: 'failed', exitCode: code ?? undefined });
+    };
     const interrupt = (): void => {
-      if (!child && !isInterrupted) {
-        // VS Code has not opened the terminal yet.
-        finish(endWords(0));
+      if (isInterrupted || hasEnded) {
+        return;
       }
       isInterrupted = true;
-      // The end of its input is what the keeper stops at, whatever it is that ends it.
-      child?.stdin?.end();
+      if (child) {
+        tell({ kind: 'stopping' });
+        // The end of its input is what the keeper stops at, whatever it is that ends it.
+        child.stdin?.end();
+      } else {
+        // VS Code has not opened the terminal yet.
+        finish(0);
+      }
     };
     const open = (): void => {
       if (isInterrupted) {
@@ -79,11 +95,24 @@ export function createServerTerminals(keeper: string): ServerTerminals {
         stdio: ['pipe', 'pipe', 'pipe'],
       });
       for (const stream of [child.stdout, child.stderr]) {
-        stream?.setEncoding('utf8').on('data', (text: string) => output.fire(toTerminal(text)));
+        const isReady = watchForReady();
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+          output.fire(toTerminal(text));
+          if (isReady(text) && states.get(configuration)?.kind === 'starting') {
+            tell({ kind: 'running' });
+          }
+        });
       }
       child.on('error', (error) => output.fire(toTerminal(`${error.message}\n`)));
       // It comes after an error too.
-      child.on('close', (code) => finish(endWords(code)));
+      child.on('close', finish);
+    };
+    const close = (): void => {
+      interrupt();
+      // What the terminal told of a failure is gone with it; one that was started anew has another.
+      if (hasEnded && terminals.get(configuration) === terminal) {
+        tell(undefined);
+      }
     };
     const terminal = vscode.window.createTerminal({
       name,
@@ -91,7 +120,7 @@ export function createServerTerminals(keeper: string): ServerTerminals {
       pty: {
         onDidWrite: output.event,
         open,
-        close: interrupt,
+        close,
         handleInput: (typed: string) => {
           if (typed === CONTROL_C) {
             output.fire('^C\r\n');
@@ -103,12 +132,13 @@ export function createServerTerminals(keeper: string): ServerTerminals {
     terminals.set(configuration, terminal);
     running.set(configuration, { ended, interrupt });
     terminal.show(true);
-    changed.fire();
+    tell({ kind: 'starting' });
   };
 
   return {
     onDidChange: changed.event,
     running: () => [...running.keys()],
+    stateOf: (configuration) => states.get(configuration),
     start,
     async stop(configuration) {
       const entry = running.get(configuration);
@@ -124,14 +154,16 @@ export function createServerTerminals(keeper: string): ServerTerminals {
   };
 }
 
+/** Whether Gym ended by itself, or of an interrupt. */
+function isWell(code: number | null): boolean {
+  return code === 0 || code === 130;
+}
+
 function endWords(code: number | null): string {
-  switch (code) {
-    case 0:
-    case 130:
-      return 'Gym has ended.';
-    case 127:
-      return 'Gym was not started.';
-    default:
-      return `Gym has ended with an error (exit code ${code ?? 'unknown'}). The lines above say why.`;
+  if (isWell(code)) {
+    return 'Gym has ended.';
   }
+  return code === 127
+    ? 'Gym was not started.'
+    : `Gym has ended with an error (exit code ${code ?? 'unknown'}). The lines above say why.`;
 }

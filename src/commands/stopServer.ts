@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
-import { workspaceRoots } from '../editor/workspaceSourceFiles';
-import { belowRoot } from '../views/serversTree';
+import { shownPath } from '../editor/workspaceSourceFiles';
 import { configurationPathOf } from './goToConfiguration';
 import type { ServerTerminals } from './serverTerminals';
 
@@ -24,7 +23,7 @@ export async function stopServer(terminals: ServerTerminals, target: unknown): P
 async function chooseRunning(running: readonly string[]): Promise<string | undefined> {
   const items = running.map((path) => ({
     label: basename(path),
-    description: belowRoot(path, workspaceRoots()),
+    description: shownPath(path),
     path,
   }));
   return (await vscode.window.showQuickPick(items, { title: 'Which one is to be stopped?' }))?.path;

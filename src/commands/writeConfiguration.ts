@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { UserError } from '../common/userError';
-import { pathOf, uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
+import { pathOf, shownPath, uriOf } from '../editor/workspaceSourceFiles';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
 import { newConfigurationFor } from '../gym/newConfiguration';
-import { belowRoot } from '../views/serversTree';
 
 /** Writes the smallest configuration for a server that none names, and opens it: what runs it stands at its top. */
 export async function writeConfiguration(configurations: ConfigurationIndex, server: unknown): Promise<void> {
@@ -18,9 +17,7 @@ export async function writeConfiguration(configurations: ConfigurationIndex, ser
   // Refused when there is one: it is somebody's.
   edit.createFile(uri, { overwrite: false, ignoreIfExists: false, contents: new TextEncoder().encode(written.text) });
   if (!(await vscode.workspace.applyEdit(edit))) {
-    throw new UserError(
-      `${belowRoot(written.path, workspaceRoots())} is there already, and names another server. Name this one in it.`,
-    );
+    throw new UserError(`${shownPath(written.path)} is there already, and names another server. Name this one in it.`);
   }
   configurations.update([written.path]);
   await vscode.window.showTextDocument(uri);

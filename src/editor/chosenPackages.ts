@@ -3,15 +3,16 @@ import { createDisposables, createEmitter, type Disposable, type Event } from '.
 import { findGym, type GymInstallation } from '../gym/gymInstallation';
 import { findInterpreter } from '../python/interpreterFinder';
 import { findSitePackages } from '../python/sitePackages';
+import { folderFor } from './workspaceSourceFiles';
 
-/** The packages of the chosen interpreter. They are looked for when somebody asks first; no Python is run. */
+/** The packages of the chosen interpreters. They are looked for when somebody asks first; no Python is run. */
 export interface ChosenPackages extends Disposable {
-  /** Fires when the folders have been found, and when another interpreter is chosen. */
+  /** Fires when folders have been found, and when another interpreter is chosen. */
   readonly onDidChange: Event<void>;
-  /** The folders with packages, as far as they have been found. */
-  folders(): readonly string[];
-  /** The nemo-gym among them; undefined when there is none, or no interpreter. */
-  gym(): Promise<GymInstallation | undefined>;
+  /** The folders with the packages that a file can import, as far as they have been found. */
+  folders(path: string): readonly string[];
+  /** The nemo-gym that runs a file; undefined when there is none, or no interpreter. */
+  gym(path: string): Promise<GymInstallation | undefined>;
 }
 
 interface Packages {
@@ -21,31 +22,40 @@ interface Packages {
 
 const NOTHING: Packages = { folders: [], gym: undefined };
 
+/** What was found for one folder of the workspace. */
+interface Look {
+  readonly finding: Promise<Packages>;
+  found: Packages;
+}
+
 export function createChosenPackages(): ChosenPackages {
   const disposables = createDisposables();
   const changed = disposables.add(createEmitter<void>());
-  let looking: Promise<Packages> | undefined;
-  let found = NOTHING;
+  /** By the folder of the workspace: each may have an interpreter of its own. */
+  const looks = new Map<string, Look>();
 
-  const look = (): Promise<Packages> => {
-    if (!looking) {
-      const mine = find();
-      looking = mine;
-      void mine.then((packages) => {
-        if (looking === mine && packages.folders.length > 0) {
-          found = packages;
-          changed.fire();
-        }
-      });
+  const lookFor = (path: string): Look => {
+    const folder = folderFor(path);
+    const key = folder?.uri.toString() ?? '';
+    const known = looks.get(key);
+    if (known) {
+      return known;
     }
-    return looking;
+    const look: Look = { finding: find(folder), found: NOTHING };
+    looks.set(key, look);
+    void look.finding.then((packages) => {
+      if (looks.get(key) === look && packages.folders.length > 0) {
+        look.found = packages;
+        changed.fire();
+      }
+    });
+    return look;
   };
 
   disposables.add(
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (looking && change.affectsConfiguration('shardboard.pythonPath')) {
-        looking = undefined;
-        found = NOTHING;
+      if (looks.size > 0 && change.affectsConfiguration('shardboard.pythonPath')) {
+        looks.clear();
         changed.fire();
       }
     }),
@@ -53,18 +63,15 @@ export function createChosenPackages(): ChosenPackages {
 
   return {
     onDidChange: changed.event,
-    folders() {
-      void look();
-      return found.folders;
-    },
-    gym: async () => (await look()).gym,
+    folders: (path) => lookFor(path).found.folders,
+    gym: async (path) => (await lookFor(path).finding).gym,
     dispose: () => disposables.dispose(),
   };
 }
 
-async function find(): Promise<Packages> {
+async function find(folder: vscode.WorkspaceFolder | undefined): Promise<Packages> {
   try {
-    const { path } = await findInterpreter(vscode.workspace.workspaceFolders?.[0]);
+    const { path } = await findInterpreter(folder);
     const installed = await findSitePackages(path);
     const gym = await findGym(installed);
     // An editable nemo-gym stands elsewhere.

@@ -5,7 +5,7 @@ import type { ServerFile } from '../gym/serverFile';
 import { describeLenses, type LensDescription, type RayState } from './lensDescriptions';
 import { toRange } from './ranges';
 import { createTypingRest } from './typingRest';
-import { uriOf } from './workspaceSourceFiles';
+import { canBeRun, uriOf } from './workspaceSourceFiles';
 
 export interface CodeLensDependencies {
   /** What open documents hold. It fires when what it answers has changed without the document itself. */
@@ -34,8 +34,12 @@ export function registerCodeLenses({ readings, cluster, onError }: CodeLensDepen
   const typing = disposables.add(createTypingRest<vscode.TextDocument>(REST_MS));
   let lastFailure: string | undefined;
 
-  const toLenses = (file: ServerFile | undefined, { uri }: vscode.TextDocument): vscode.CodeLens[] =>
-    file ? describeLenses(file, cluster.rayState()).map((lens) => toCodeLens(lens, uri)) : [];
+  const toLenses = (file: ServerFile | undefined, document: vscode.TextDocument): vscode.CodeLens[] =>
+    file
+      ? describeLenses(file, cluster.rayState())
+          .filter(({ action }) => canBeRun(document) || !(action && 'withFile' in action))
+          .map((lens) => toCodeLens(lens, document.uri))
+      : [];
 
   /**
    * While a text does not parse because somebody types in it, nothing is answered: until then VS Code goes on showing the

@@ -26,7 +26,7 @@ export function describeConfigurationLenses(
   configuration: Configuration,
   verdict: Verdict,
   version: GymVersion,
-  isRunning: boolean,
+  run: 'running' | 'ended' | 'not possible',
 ): ConfigurationLens[] {
   const own = configuration.instances.flatMap((instance) => {
     const server = verdict.servers.find((candidate) => candidate.instance === instance.name);
@@ -36,7 +36,11 @@ export function describeConfigurationLenses(
   if (configuration.instances.length === 0 && verdict.servers.length === 0) {
     return [];
   }
-  return [verdictLens(verdict, version), ...(verdict.servers.length > 0 ? [runLens(isRunning)] : []), ...own];
+  return [
+    verdictLens(verdict, version),
+    ...(verdict.servers.length > 0 && run !== 'not possible' ? [runLens(run)] : []),
+    ...own,
+  ];
 }
 
 function verdictLens(verdict: Verdict, version: GymVersion): ConfigurationLens {
@@ -50,8 +54,8 @@ function verdictLens(verdict: Verdict, version: GymVersion): ConfigurationLens {
   };
 }
 
-function runLens(isRunning: boolean): ConfigurationLens {
-  return isRunning
+function runLens(run: 'running' | 'ended'): ConfigurationLens {
+  return run === 'running'
     ? {
         range: TOP,
         title: 'Stop Gym',

@@ -6,11 +6,12 @@ import type { RunningConfigurations } from '../gym/runningConfigurations';
 import type { GymVersion } from '../gym/verdict';
 import { type ConfigurationLens, describeConfigurationLenses } from './configurationLensDescriptions';
 import { toRange } from './ranges';
-import { pathOf, uriOf } from './workspaceSourceFiles';
+import { canBeRun, pathOf, uriOf } from './workspaceSourceFiles';
 
 export interface ConfigurationLensDependencies {
   readonly configurations: ConfigurationIndex;
-  readonly gymVersion: () => Promise<GymVersion>;
+  /** Of the Gym that runs a file. */
+  readonly gymVersion: (path: string) => Promise<GymVersion>;
   readonly running: RunningConfigurations;
   /** Hears why a configuration could not be told. */
   readonly onError: (error: unknown) => void;
@@ -39,12 +40,10 @@ export function registerConfigurationLenses({
         if (!configuration) {
           return [];
         }
-        const [verdict, version] = await Promise.all([
-          configurations.verdict(pathOf(document.uri), configuration),
-          gymVersion(),
-        ]);
-        const isRunning = running.running().includes(pathOf(document.uri));
-        return describeConfigurationLenses(configuration, verdict, version, isRunning).map((lens) =>
+        const path = pathOf(document.uri);
+        const [verdict, version] = await Promise.all([configurations.verdict(path, configuration), gymVersion(path)]);
+        const run = !canBeRun(document) ? 'not possible' : running.running().includes(path) ? 'running' : 'ended';
+        return describeConfigurationLenses(configuration, verdict, version, run).map((lens) =>
           toCodeLens(lens, document),
         );
       } catch (error) {

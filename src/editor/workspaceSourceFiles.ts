@@ -20,13 +20,20 @@ const LEFT_OUT = [
 const MOST_FILES = 20_000;
 const TELL_EVERY_MS = 200;
 
-/** The path by which the indexes know a file. */
+/**
+ * The path by which the indexes know a file; of what is neither in the workspace nor on disk the whole URI, so that a text which
+ * was never saved is not taken for a file of that name.
+ */
 export function pathOf(uri: vscode.Uri): string {
-  return uri.path;
+  const known = uriOf(uri.path);
+  return known.scheme === uri.scheme && known.authority === uri.authority ? uri.path : uri.toString();
 }
 
 /** The file of a path: in the folder of the workspace that it is in, wherever that is; else on disk. */
 export function uriOf(path: string): vscode.Uri {
+  if (/^[\w.+-]+:/.test(path)) {
+    return vscode.Uri.parse(path);
+  }
   const folder = vscode.workspace.workspaceFolders?.find(
     ({ uri }) => path === uri.path || path.startsWith(uri.path.endsWith('/') ? uri.path : `${uri.path}/`),
   );
@@ -36,6 +43,21 @@ export function uriOf(path: string): vscode.Uri {
 /** The paths of the workspace's folders. */
 export function workspaceRoots(): string[] {
   return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => pathOf(uri));
+}
+
+/** The folder of the workspace whose settings and environment count for a file: for one outside of all, those of the first. */
+export function folderFor(path: string): vscode.WorkspaceFolder | undefined {
+  return vscode.workspace.getWorkspaceFolder(uriOf(path)) ?? vscode.workspace.workspaceFolders?.[0];
+}
+
+/** A path as people see it: below its folder of the workspace, with the name of that when there are several. */
+export function shownPath(path: string): string {
+  return vscode.workspace.asRelativePath(uriOf(path));
+}
+
+/** Whether Gym can run a text: it knows only files on disk. */
+export function canBeRun({ uri }: vscode.TextDocument): boolean {
+  return uri.scheme === 'file';
 }
 
 /** The files of the workspace, through VS Code's file systems: also where nothing is on disk. */

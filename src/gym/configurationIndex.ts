@@ -2,6 +2,7 @@ import { createEmitter, type Event } from '../common/emitter';
 import { createThrottle } from '../common/throttle';
 import { type Composition, type ConfiguredServer, composeConfiguration, type FoundConfiguration } from './composition';
 import { type Configuration, type NamedInstance, readConfiguration, SERVER_KINDS } from './configuration';
+import { gymRootOf } from './moduleSearch';
 import type { ServerIndex, SourceFiles } from './serverIndex';
 import { type FoundServer, type Verdict, verdictOf } from './verdict';
 
@@ -18,8 +19,8 @@ export interface ConfigurationIndexOptions {
   readonly roots: () => readonly string[];
   /** `NEMO_GYM_EXTRA_ROOTS`: Gym looks there first. */
   readonly extraRoots: readonly string[];
-  /** The folder in which nemo_gym is installed: Gym looks there last. */
-  readonly installRoot: () => Promise<string | undefined>;
+  /** The folder in which the nemo_gym that runs a configuration is installed: it looks there last. */
+  readonly installRoot: (path: string) => Promise<string | undefined>;
 }
 
 /** A place where a configuration names a server. */
@@ -148,13 +149,12 @@ export function createConfigurationIndex(options: ConfigurationIndexOptions): Co
     (await exists(`${folder}/requirements.txt`)) || (await exists(`${folder}/pyproject.toml`));
 
   const searchRoots = async (configurationPath: string): Promise<readonly string[]> => {
-    const installRoot = await options.installRoot();
-    const own = foldersAbove(configurationPath, options.roots());
+    const installRoot = await options.installRoot(configurationPath);
     return [
       ...new Set([
         ...options.extraRoots,
-        ...own,
-        ...options.roots(),
+        // Gym is run in one folder of the workspace, and knows nothing of the others.
+        ...foldersAbove(configurationPath, options.roots()),
         ...(installRoot === undefined ? [] : [installRoot]),
       ]),
     ];
@@ -209,6 +209,23 @@ export function createConfigurationIndex(options: ConfigurationIndexOptions): Co
     return verdictOf(composition, await Promise.all(composition.servers.map((server) => findServer(server, roots))));
   };
 
+  /** Of a server that is in no folder of the workspace, and so in no index: what stands in its own folder. */
+  const configurationsBeside = async (serverPath: string): Promise<Map<string, Configuration>> => {
+    const root = gymRootOf(serverPath);
+    const [kind, name] = root === undefined ? [] : serverPath.slice(root.length + 1).split('/');
+    const beside = new Map<string, Configuration>();
+    if (root !== undefined && kind !== undefined && name !== undefined) {
+      for (const path of await files.listConfigurations(joined(root, `${kind}/${name}`), ended.signal)) {
+        const configuration = await configurationAt(path);
+        if (typeof configuration !== 'string') {
+          beside.set(path, configuration);
+        }
+      }
+    }
+    return beside;
+  };
+  const isInWorkspace = (path: string): boolean => options.roots().some((root) => isBelow(path, root));
+
   return {
     onDidChange: changed.event,
     configurations: () => configurations,
@@ -223,15 +240,21 @@ export function createConfigurationIndex(options: ConfigurationIndexOptions): Co
     },
     update(paths) {
       forget();
+      for (const path of configurations.keys()) {
+        if (!isInWorkspace(path)) {
+          configurations.delete(path);
+        }
+      }
       for (const path of paths) {
-        if (isYaml(path) && options.roots().some((root) => isBelow(path, root)) && building) {
+        if (isYaml(path) && isInWorkspace(path) && building) {
           void take(path);
         }
       }
     },
     async naming(serverPath) {
       const namings: Naming[] = [];
-      for (const [path, configuration] of configurations) {
+      const known = isInWorkspace(serverPath) ? configurations : await configurationsBeside(serverPath);
+      for (const [path, configuration] of known) {
         for (const instance of configuration.instances) {
           const { kind, server: name, entrypoint } = instance;
           if (kind === undefined || name === undefined || entrypoint === undefined) {
@@ -282,7 +305,7 @@ const LAYOUT_FOLDERS: ReadonlySet<string> = new Set([...SERVER_KINDS, 'benchmark
 function foldersAbove(path: string, roots: readonly string[]): string[] {
   const root = roots.filter((candidate) => isBelow(path, candidate)).sort((a, b) => b.length - a.length)[0];
   const parts = path.split('/').slice(0, -1);
-  const top = root === undefined ? parts.length : root.split('/').length;
+  const top = root === undefined ? parts.length : root.replace(/\/$/, '').split('/').length;
   const layout = parts.findIndex((part, index) => index >= (root === undefined ? 0 : top) && LAYOUT_FOLDERS.has(part));
   const nearest = layout < 0 ? parts.length : layout;
   const count = root === undefined ? 1 : nearest - top + 1;

@@ -39,8 +39,8 @@ export interface ModuleStoreOptions {
   readonly files: Pick<SourceFiles, 'read'>;
   readonly read: ReadFacts;
   readonly roots: () => readonly string[];
-  /** The folders of installed packages. */
-  readonly installed: () => readonly string[];
+  /** The folders of the packages that are installed for a file. */
+  readonly installed: (path: string) => readonly string[];
   readonly onError: (message: string) => void;
 }
 
@@ -53,6 +53,8 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
   const documents = new Map<string, ModuleFacts>();
   const loading = new Map<string, Promise<ModuleFacts | undefined>>();
   const listings = new Map<string, ReadonlySet<string>>();
+  /** What came or went since the listing. */
+  const touched = new Set<string>();
   let generation = 0;
 
   const loaded: LoadedModules = {
@@ -63,8 +65,8 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
       if (absent.has(path)) {
         return false;
       }
-      for (const [root, listing] of listings) {
-        if (isInside(path, root) && !installed().some((folder) => isInside(path, folder))) {
+      for (const [root, listing] of touched.has(path) ? [] : listings) {
+        if (isInside(path, root) && !installed(path).some((folder) => isInside(path, folder))) {
           return listing.has(path);
         }
       }
@@ -110,7 +112,7 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
   };
 
   const follower = (path: string): Follower =>
-    createFollower({ workspace: workspaceFolders(path, roots()), installed: installed() }, loaded);
+    createFollower({ workspace: workspaceFolders(path, roots()), installed: installed(path) }, loaded);
 
   const readNow = (path: string, own: ModuleFacts): Reading => {
     const { follow, missing, consulted } = follower(path);
@@ -136,6 +138,7 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
     forget(path) {
       facts.delete(path);
       absent.delete(path);
+      touched.add(path);
       generation++;
     },
     isThere: loaded.probe,

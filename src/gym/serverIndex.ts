@@ -51,8 +51,8 @@ export interface ServerIndexOptions {
   readonly read: ReadFacts;
   /** The folders of the workspace. */
   readonly roots: () => readonly string[];
-  /** The folders of installed packages, where imports are looked for last. */
-  readonly installed: () => readonly string[];
+  /** The folders of the packages that are installed for a file, where its imports are looked for last. */
+  readonly installed: (path: string) => readonly string[];
   readonly onError: (message: string) => void;
 }
 
@@ -88,10 +88,15 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     signal.throwIfAborted();
   };
 
+  const inWorkspace = (path: string): boolean => roots().some((root) => isInside(path, root));
+
   const keep = (path: string, { file, consulted }: Reading): void => {
     consultedBy.set(path, consulted);
     if (file.classes.length > 0 || file.startCalls.length > 0) {
-      found.set(path, file);
+      // An open file of elsewhere is read, but is no server of the workspace.
+      if (inWorkspace(path)) {
+        found.set(path, file);
+      }
       names.add(file.classes.map(({ name }) => name));
     } else {
       found.delete(path);
@@ -201,7 +206,6 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
         waiting.add(path);
       }
     }
-    const inWorkspace = (path: string): boolean => roots().some((root) => isInside(path, root));
     for (const path of waiting) {
       // Of a file that is open, the text in the editor counts, whatever is on disk.
       const isNew = paths.includes(path) && store.documentOf(path) === undefined;

@@ -15,16 +15,16 @@ export interface OpenText {
 }
 
 /** Readings of open documents, each at its latest version, with their imports followed as far as an index knows. */
-export interface ServerReadings extends Disposable {
+export interface ServerReadings<Text extends OpenText = OpenText> extends Disposable {
   /**
    * What the document holds now: at once, but for the first of all. Undefined when it holds nothing of Gym; then nothing is
    * parsed.
    *
    * @throws UserError when the grammar cannot be loaded; the next call tries again
    */
-  read(document: OpenText): ServerFile | undefined | Promise<ServerFile | undefined>;
+  read(document: Text): ServerFile | undefined | Promise<ServerFile | undefined>;
   /** The document is closed: its tree is freed, and the file on disk counts again. */
-  close(document: OpenText): void;
+  close(document: Text): void;
 }
 
 interface Entry {
@@ -41,18 +41,20 @@ function readAlone(path: string, facts: ModuleFacts): ServerFile {
   return file;
 }
 
-export function createServerReadings(
+/** @param pathOf the path by which the index knows a document */
+export function createServerReadings<Text extends OpenText>(
   parser: PythonParser,
   index?: Pick<ServerIndex, 'mayHoldServers' | 'readDocument' | 'closeDocument'>,
-): ServerReadings {
+  pathOf: (document: Text) => string = ({ uri }) => uri.path,
+): ServerReadings<Text> {
   const trees = createKeptTrees(parser);
-  const entries = new WeakMap<OpenText, Entry>();
+  const entries = new WeakMap<Text, Entry>();
   const mayHold = index?.mayHoldServers ?? mayHoldServers;
 
-  const toFile = ({ uri }: OpenText, facts: ModuleFacts | undefined): ServerFile | undefined =>
-    facts && (index ? index.readDocument(uri.path, facts) : readAlone(uri.path, facts));
+  const toFile = (document: Text, facts: ModuleFacts | undefined): ServerFile | undefined =>
+    facts && (index ? index.readDocument(pathOf(document), facts) : readAlone(pathOf(document), facts));
 
-  const factsOf = (document: OpenText): Entry['facts'] => {
+  const factsOf = (document: Text): Entry['facts'] => {
     const known = entries.get(document);
     // A text without facts may hold a server as soon as the index knows its base.
     if (known?.version === document.version && known.facts !== undefined) {
@@ -91,7 +93,7 @@ export function createServerReadings(
     close(document) {
       trees.forget(document);
       entries.delete(document);
-      index?.closeDocument(document.uri.path);
+      index?.closeDocument(pathOf(document));
     },
     dispose: () => trees.dispose(),
   };

@@ -1,6 +1,8 @@
 import type { Configuration, ServerKind } from '../gym/configuration';
 import { SERVER_KINDS } from '../gym/configuration';
 import type { Naming } from '../gym/configurationIndex';
+import { isInside } from '../gym/moduleSearch';
+import { type RunState, stateWords } from '../gym/runningConfigurations';
 import type { ServerFile } from '../gym/serverFile';
 import { FLAG_WORDS, flagOf, type ServerFlag, type ServerFlagReading } from '../gym/serverFlag';
 import { placeOf, startedNames } from '../gym/serverPlace';
@@ -184,15 +186,19 @@ export function groupItem({ group, count }: Extract<ServersNode, { type: 'group'
   };
 }
 
-export function serverItem({ entry }: Extract<ServersNode, { type: 'server' }>): ServersItem {
+/** @param folder the name of its folder of the workspace, when there are several */
+export function serverItem(
+  { entry }: Extract<ServersNode, { type: 'server' }>,
+  folder: string | undefined,
+): ServersItem {
   const { name, flag, reason, file, path } = entry;
-  const description = [FLAG_WORDS[flag], ...startedNames(file)].join(', ');
+  const words = [FLAG_WORDS[flag], ...startedNames(file)].join(', ');
   return {
     label: name,
-    description,
+    description: [words, ...(folder === undefined ? [] : [folder])].join(' · '),
     tooltip: reason === undefined ? path : `${path}\nGym cannot settle ray_enabled: ${reason}.`,
     icon: FLAG_ICONS[flag],
-    spoken: `${name}, Ray ${description}`,
+    spoken: [`${name}, Ray ${words}`, ...(folder === undefined ? [] : [folder])].join(', '),
     hasChildren: true,
     opens: { path, range: placeOf(file) },
   };
@@ -203,24 +209,29 @@ export function configurationItem(
   verdict: Verdict,
   version: GymVersion,
   folder: string,
-  isRunning: boolean,
+  run: RunState | undefined,
 ): ServersItem {
   const label = path.slice(path.lastIndexOf('/') + 1);
   const { title, details } = verdictWords(verdict, version);
-  const state = isRunning ? ['running'] : [];
+  const state = run ? [stateWords(run)] : [];
   return {
     label,
     description: [...state, title, ...(folder === '' ? [] : [folder])].join(' · '),
     tooltip: [path, title, ...details].join('\n'),
-    icon: isRunning ? RUNNING_ICON : VERDICT_ICONS[verdict.startsRay],
+    icon: run ? RUN_ICONS[run.kind] : VERDICT_ICONS[verdict.startsRay],
     spoken: [label, ...state, title, folder].join(', '),
     hasChildren: place === undefined && verdict.servers.length > 0,
-    ...(isRunning && { context: 'runningConfiguration' }),
+    ...(run && run.kind !== 'failed' && { context: 'runningConfiguration' }),
     opens: { path, range: place ?? TOP },
   };
 }
 
-const RUNNING_ICON = { id: 'server-process', color: 'testing.iconPassed' };
+const RUN_ICONS: Readonly<Record<RunState['kind'], { readonly id: string; readonly color?: string }>> = {
+  starting: { id: 'loading~spin' },
+  running: { id: 'server-process', color: 'testing.iconPassed' },
+  stopping: { id: 'loading~spin' },
+  failed: { id: 'error', color: 'problemsErrorIcon.foreground' },
+};
 const VERDICT_ICONS: Readonly<Record<Verdict['startsRay'], { readonly id: string; readonly color?: string }>> = {
   yes: FLAG_ICONS.on,
   no: FLAG_ICONS.off,
@@ -243,8 +254,8 @@ export function configuredServerItem({ server }: Extract<ServersNode, { type: 'c
 
 /** A path without the folder of the workspace that it is in. */
 export function belowRoot(path: string, roots: readonly string[]): string {
-  const root = roots.filter((candidate) => path.startsWith(`${candidate}/`)).sort((a, b) => b.length - a.length)[0];
-  return root === undefined ? path : path.slice(root.length + 1);
+  const root = roots.filter((candidate) => isInside(path, candidate)).sort((a, b) => b.length - a.length)[0];
+  return root === undefined ? path : path.slice(root.length).replace(/^\//, '');
 }
 
 function shown(entries: readonly ServerEntry[], filter: ServerFlag | undefined): readonly ServerEntry[] {

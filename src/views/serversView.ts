@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
 import { createDisposables, type Event } from '../common/emitter';
 import { toRange } from '../editor/ranges';
-import { uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
+import { shownPath, uriOf, workspaceRoots } from '../editor/workspaceSourceFiles';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
 import type { RunningConfigurations } from '../gym/runningConfigurations';
 import { FLAG_WORDS, type ServerFlag } from '../gym/serverFlag';
 import type { ServerIndex } from '../gym/serverIndex';
 import type { GymVersion } from '../gym/verdict';
 import {
-  belowRoot,
   configurationItem,
   configurationNodes,
   configuredServerItem,
@@ -31,7 +30,8 @@ const VIEW = 'shardboard.servers';
 export interface ServersViewDependencies {
   readonly servers: Pick<ServerIndex, 'files' | 'build' | 'isComplete'> & { readonly onDidChange: Event<void> };
   readonly configurations: ConfigurationIndex;
-  readonly gymVersion: () => Promise<GymVersion>;
+  /** Of the Gym that runs a file. */
+  readonly gymVersion: (path: string) => Promise<GymVersion>;
   readonly running: RunningConfigurations;
   /** Hears why the workspace could not be looked through. */
   readonly onError: (error: unknown) => void;
@@ -116,15 +116,15 @@ export function registerServersView({
       case 'group':
         return groupItem(node);
       case 'server':
-        return serverItem(node);
+        return serverItem(node, folderName(node.entry.path));
       case 'configuration': {
         const [verdict, version] = await Promise.all([
           configurations.verdict(node.path, node.configuration),
-          gymVersion(),
+          gymVersion(node.path),
         ]);
-        const within = belowRoot(node.path, workspaceRoots());
+        const within = shownPath(node.path);
         const folder = within.slice(0, Math.max(0, within.lastIndexOf('/')));
-        return configurationItem(node, verdict, version, folder, running.running().includes(node.path));
+        return configurationItem(node, verdict, version, folder, running.stateOf(node.path));
       }
       case 'configuredServer':
         return configuredServerItem(node);
@@ -180,6 +180,12 @@ function toTreeItem(node: ServersNode, shown: ServersItem): vscode.TreeItem {
     };
   }
   return item;
+}
+
+/** The name of the folder of the workspace that a file is in, when there are several. */
+function folderName(path: string): string | undefined {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.length > 1 ? vscode.workspace.getWorkspaceFolder(uriOf(path))?.name : undefined;
 }
 
 function setContext(key: string, value: string): void {

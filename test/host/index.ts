@@ -1,15 +1,13 @@
-/** Runs inside the extension host: all tests of this folder, with the counts as a report beside what they print. */
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Runs inside the extension host: the test files that it is told, with the counts as a report beside what they print. */
+import { writeFileSync } from 'node:fs';
 
 export async function run(): Promise<void> {
   // Mocha is an ES module; the extension host loads this file as CommonJS.
   const { default: Mocha } = await import('mocha');
   const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, color: false, reporter: 'spec' });
-  for (const name of readdirSync(__dirname)) {
-    if (name.endsWith('.test.cjs')) {
-      mocha.addFile(join(__dirname, name));
-    }
+  const files: string[] = JSON.parse(process.env.SHARDBOARD_TEST_FILES ?? '[]');
+  for (const file of files) {
+    mocha.addFile(file);
   }
   await mocha.loadFilesAsync();
   const { stats } = await new Promise<Mocha.Runner>((resolve) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -8,10 +8,13 @@ import { type FakeGym, isAlive, makeFakeGym } from '../support/fakeGym';
 suite('running a Gym server', () => {
   let folder: string;
   let gym: FakeGym;
+  let tree: vscode.TreeDataProvider<unknown>;
   let before: string | undefined;
 
   suiteSetup(async () => {
-    await vscode.extensions.getExtension('shardboard.shardboard')?.activate();
+    const extension = vscode.extensions.getExtension('shardboard.shardboard');
+    assert.ok(extension);
+    tree = (await extension.activate()).servers;
     folder = await mkdtemp(join(tmpdir(), 'gym-'));
   });
 
@@ -36,7 +39,7 @@ suite('running a Gym server', () => {
     assert.equal(vscode.window.terminals.filter(({ name }) => name === 'Gym: word_count.yaml').length, 1);
     assert.deepEqual(await titlesOn(configuration()), ['Starts Ray: no', 'Stop Gym', 'Ray: off']);
     await vscode.commands.executeCommand('shardboard.stopServer');
-    assert.deepEqual((await gym.log()).slice(3), ['SIGINT', 'ended']);
+    assert.deepEqual((await gym.log()).slice(-2), ['SIGINT', 'ended']);
     assert.equal(await isAlive(server), false);
     assert.deepEqual(await titlesOn(configuration()), ['Starts Ray: no', 'Run with Gym', 'Ray: off']);
     closeTerminals();
@@ -80,6 +83,26 @@ suite('running a Gym server', () => {
     assert.equal(await isAlive(server), false);
   });
 
+  test('the tree says how far it is, and how it failed until its terminal is closed', async () => {
+    await start();
+    await until('it runs', async () => (await described()).startsWith('running · '));
+    await vscode.commands.executeCommand('shardboard.stopServer');
+    assert.match(await described(), /^Starts Ray: no/);
+    await writeFile(gym.program, '#!/bin/sh\necho No such port\nexit 3\n');
+    await vscode.commands.executeCommand('shardboard.runServer', wordCount());
+    await until('it has failed', async () => (await described()).startsWith('failed (exit code 3) · '));
+    closeTerminals();
+    await until('it is as if nothing had been', async () => (await described()).startsWith('Starts Ray: no'));
+  });
+
+  /** What the tree says of the configuration of the sample server. */
+  async function described(): Promise<string> {
+    const groups = (await tree.getChildren()) ?? [];
+    const configurations = (await tree.getChildren(groups.at(-1))) ?? [];
+    const items = await Promise.all(configurations.map((node) => tree.getTreeItem(node)));
+    return String(items.find(({ label }) => label === 'word_count.yaml')?.description);
+  }
+
   /** Runs the sample server that needs no Ray, and waits until it is up; answers the process of its server. */
   async function start(times = 1): Promise<number> {
     await vscode.commands.executeCommand('shardboard.runServer', wordCount());
@@ -122,6 +145,14 @@ async function titlesOn(file: vscode.Uri): Promise<(string | undefined)[]> {
 function closeTerminals(): void {
   for (const terminal of vscode.window.terminals.filter(({ name }) => name.startsWith('Gym: '))) {
     terminal.dispose();
+  }
+}
+
+/** Waits for something that no event tells of; Mocha's own time limit ends it. */
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isSo()); tries += 1) {
+    assert.ok(tries < 300, `not so after 30 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -1,13 +1,18 @@
-/** Starts the host ring: the bundled tests of this folder, in a real extension host, on a copy of the samples. */
+/**
+ * Starts one window of the host ring, and runs bundled tests in its extension host.
+ *
+ *   node runTests.cjs samples|twoFolders FILE.test.cjs…
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runTests } from '@vscode/test-electron';
 import { projectRoot } from '../support/projectRoot';
 import { copySamples } from '../support/samplesCopy';
+import { makeTwoFolders } from '../support/twoFolders';
 
-async function run(): Promise<void> {
-  const samples = await copySamples();
+async function run(window: string, files: readonly string[]): Promise<void> {
+  const opened = window === 'twoFolders' ? await makeTwoFolders() : await copySamples();
   const profile = await mkdtemp(join(tmpdir(), 'host-'));
   try {
     await runTests({
@@ -17,8 +22,9 @@ async function run(): Promise<void> {
         : { vscodeExecutablePath: join(projectRoot, 'out', 'test', 'support', 'vscode', 'shim.cjs') }),
       extensionDevelopmentPath: projectRoot,
       extensionTestsPath: join(projectRoot, 'out', 'test', 'host', 'index.cjs'),
+      extensionTestsEnv: { SHARDBOARD_TEST_FILES: JSON.stringify(files) },
       launchArgs: [
-        samples.folder,
+        'workspace' in opened ? opened.workspace : opened.folder,
         '--disable-extensions',
         `--user-data-dir=${join(profile, 'user-data')}`,
         `--extensions-dir=${join(profile, 'extensions')}`,
@@ -26,11 +32,12 @@ async function run(): Promise<void> {
     });
   } finally {
     await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-    await samples.remove();
+    await opened.remove();
   }
 }
 
-run().catch((error: unknown) => {
+const [window = '', ...files] = process.argv.slice(2);
+run(window, files).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

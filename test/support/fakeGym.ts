@@ -35,9 +35,10 @@ process.on('SIGINT', () => {
   server.kill();
 });
 write('arguments ' + JSON.stringify(process.argv.slice(2)));
+write('folder ' + process.cwd());
 write('gym ' + process.pid);
 write('server ' + server.pid);
-console.log('All servers are ready');
+console.log('All 1 / 1 servers ready! Polling every 60s');
 `,
   );
   await chmod(program, 0o755);

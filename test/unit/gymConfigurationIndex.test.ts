@@ -149,6 +149,37 @@ describe('the index of configurations', () => {
     assert.equal(index.configurations().get('/ws/a.yaml')?.instances[0]?.name, 'off');
   });
 
+  test('forgets what is in a folder that the workspace has no longer', async () => {
+    const roots = ['/ws', '/second'];
+    const { index } = make({ '/ws/a.yaml': NAMES('on'), '/second/b.yaml': NAMES('on') }, { roots });
+    await index.build();
+    roots.pop();
+    index.update([]);
+    assert.deepEqual([...index.configurations().keys()], ['/ws/a.yaml']);
+  });
+
+  test('does not look for a server in another folder of the workspace, where Gym would not', async () => {
+    const verdict = await verdictFor(NAMES('on'), {}, '/second/b.yaml', { roots: ['/ws', '/second'] });
+    assert.equal(verdict.startsRay, 'unsettled');
+  });
+
+  test('finds servers in a workspace that is a whole file system', async () => {
+    assert.equal((await verdictFor(NAMES('on'), {}, '/ws/b.yaml', { roots: ['/'] })).startsRay, 'yes');
+  });
+
+  test('finds beside a server outside of the workspace the configuration that names it', async () => {
+    const { index } = make({
+      '/out/resources_servers/on/app.py': ON,
+      '/out/resources_servers/on/requirements.txt': '',
+      '/out/resources_servers/on/configs/on.yaml': NAMES('on'),
+    });
+    const namings = await index.naming('/out/resources_servers/on/app.py');
+    assert.deepEqual(
+      namings.map(({ path }) => path),
+      ['/out/resources_servers/on/configs/on.yaml'],
+    );
+  });
+
   test('gives another verdict when a server has changed', async () => {
     const { index, files, serversChanged } = make({ '/ws/a.yaml': NAMES('off') });
     await index.build();
@@ -171,9 +202,10 @@ describe('the index of configurations', () => {
 
 interface Options {
   readonly extraRoots?: readonly string[];
+  readonly roots?: readonly string[];
 }
 
-function make(contents: Record<string, string>, { extraRoots = [] }: Options = {}) {
+function make(contents: Record<string, string>, { extraRoots = [], roots = ['/ws'] }: Options = {}) {
   const files = new Map(Object.entries({ ...SERVERS, ...contents }));
   const reads: string[] = [];
   const serversChanged = createEmitter<void>();
@@ -195,7 +227,7 @@ function make(contents: Record<string, string>, { extraRoots = [] }: Options = {
       },
       onDidChange: serversChanged.event,
     },
-    roots: () => ['/ws'],
+    roots: () => roots,
     extraRoots,
     installRoot: async () => '/site-packages',
   });

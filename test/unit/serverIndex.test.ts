@@ -144,6 +144,15 @@ describe('changes', () => {
     await here.until(() => treeOf(here) === 'on');
   });
 
+  test('bring a file that was not there and holds no server itself', async () => {
+    const here = workspace({ '/w/app.py': SERVER.replace('from base', 'from passes_on'), '/w/base.py': BASE });
+    await here.index.build();
+    assert.notEqual(treeOf(here), 'on');
+    here.contents.set('/w/passes_on.py', 'from base import Base\n');
+    here.index.update(['/w/passes_on.py']);
+    await here.until(() => treeOf(here) === 'on');
+  });
+
   test('that take the server out of a file take the file out of the index', async () => {
     const here = workspace({ '/w/base.py': BASE });
     await here.index.build();
@@ -177,6 +186,15 @@ describe('an open document', () => {
     const here = workspace({ '/elsewhere/app.py': SERVER, '/elsewhere/base.py': BASE });
     const facts = await here.facts(SERVER);
     await here.until(() => here.index.readDocument('/elsewhere/app.py', facts).classes[0]?.tree.value === 'on');
+  });
+
+  test('of elsewhere is read, but is no server of the workspace', async () => {
+    const here = workspace({ '/w/base.py': BASE, '/w/lib.py': BASE });
+    await here.index.build();
+    here.index.readDocument('/elsewhere/app.py', await here.facts(SERVER));
+    here.index.readDocument('/w/base.py', await here.facts(BASE.replace('True', 'False')));
+    await here.until(() => here.index.files().get('/w/base.py')?.classes[0]?.tree.value === 'off');
+    assert.deepEqual([...here.index.files().keys()].sort(), ['/w/base.py', '/w/lib.py']);
   });
 
   test('may hold a server when it names a base that the index knows', async () => {

@@ -70,7 +70,7 @@ describe('the tree of servers', () => {
 
   test('names a server after its folder, with its flag, what it starts, and the place of its declaration', () => {
     const items = serverNodes(entries(), 'resources_servers', undefined).flatMap((node) =>
-      node.type === 'server' ? [serverItem(node)] : [],
+      node.type === 'server' ? [serverItem(node, undefined)] : [],
     );
     assert.deepEqual(
       items.map(({ label, description, spoken, opens }) => [label, description, spoken, opens?.range.startLine]),
@@ -82,7 +82,11 @@ describe('the tree of servers', () => {
     );
     const [other] = serverNodes(entries(), 'other', undefined);
     assert.ok(other?.type === 'server');
-    assert.equal(serverItem(other).label, 'scripts/own.py');
+    const { label, description, spoken } = serverItem(other, 'second');
+    assert.deepEqual(
+      [label, description, spoken],
+      ['scripts/own.py', 'off, Own · second', 'scripts/own.py, Ray off, Own, second'],
+    );
   });
 
   test('has ids that stay the same', () => {
@@ -105,7 +109,7 @@ describe('the tree of servers', () => {
     const [node] = configurationNodes(configurations);
     assert.ok(node?.type === 'configuration');
     const verdict = verdictFor(node.configuration);
-    const item = configurationItem(node, verdict, 'later', 'configs', false);
+    const item = configurationItem(node, verdict, 'later', 'configs', undefined);
     assert.equal(item.label, 'all.yaml');
     assert.equal(item.description, 'Starts Ray: yes (because of code) · configs');
     assert.ok(item.hasChildren);
@@ -133,7 +137,7 @@ describe('the tree of servers', () => {
     assert.equal(nodes.length, 1);
     const [node] = nodes;
     assert.ok(node?.type === 'configuration');
-    const item = configurationItem(node, verdictFor(configuration), 'later', '', false);
+    const item = configurationItem(node, verdictFor(configuration), 'later', '', undefined);
     assert.equal(item.hasChildren, false);
     assert.equal(item.opens?.range.startLine, 0);
   });
@@ -141,7 +145,7 @@ describe('the tree of servers', () => {
   test('puts on a configuration the verdict at its top, and on each server its flag', () => {
     const configuration = configurations.get('/ws/configs/all.yaml');
     assert.ok(configuration);
-    const lenses = describeConfigurationLenses(configuration, verdictFor(configuration), 'later', false);
+    const lenses = describeConfigurationLenses(configuration, verdictFor(configuration), 'later', 'ended');
     assert.deepEqual(
       lenses.map(({ range, title }) => [range.startLine, title]),
       [
@@ -162,19 +166,24 @@ describe('the tree of servers', () => {
     const [node] = configurationNodes(configurations);
     assert.ok(node?.type === 'configuration');
     const verdict = verdictFor(node.configuration);
-    const item = configurationItem(node, verdict, 'later', 'configs', true);
+    const item = configurationItem(node, verdict, 'later', 'configs', { kind: 'running' });
     assert.equal(item.description, 'running · Starts Ray: yes (because of code) · configs');
     assert.equal(item.spoken, 'all.yaml, running, Starts Ray: yes (because of code), configs');
     assert.equal(item.context, 'runningConfiguration');
-    const [, lens] = describeConfigurationLenses(node.configuration, verdict, 'later', true);
+    const failed = configurationItem(node, verdict, 'later', 'configs', { kind: 'failed', exitCode: 3 });
+    assert.equal(failed.description, 'failed (exit code 3) · Starts Ray: yes (because of code) · configs');
+    assert.equal(failed.context, undefined);
+    const [, lens] = describeConfigurationLenses(node.configuration, verdict, 'later', 'running');
     assert.deepEqual([lens?.title, lens?.action], ['Stop Gym', { command: 'shardboard.stopServer' }]);
+    const nowhere = describeConfigurationLenses(node.configuration, verdict, 'later', 'not possible');
+    assert.ok(nowhere.every(({ action }) => !(action && 'command' in action)));
   });
 
   test('puts nothing on a file that only names others, none of which starts a server', async () => {
     const configuration = await readConfiguration('config_paths: [docs.yaml]\n');
     assert.ok(configuration);
     assert.deepEqual(
-      describeConfigurationLenses(configuration, verdictOf({ servers: [], problems: [] }, []), '0.7', false),
+      describeConfigurationLenses(configuration, verdictOf({ servers: [], problems: [] }, []), '0.7', 'ended'),
       [],
     );
   });

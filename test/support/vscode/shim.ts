@@ -4,7 +4,7 @@
  * tests in the extension host of the browser-served VS Code, prints what they print and exits 0 only when they say
  * themselves that they passed.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,8 @@ import { startTestServer } from './testServer';
 interface Arguments {
   readonly extension: string;
   readonly tests: string;
-  readonly folder: string | undefined;
+  /** What is opened: `folder` or `workspace`, and its path. */
+  readonly opened: readonly [string, string] | undefined;
 }
 
 /** Of the many arguments of the desktop program, those that matter here; the server has folders of its own. */
@@ -36,13 +37,12 @@ function readArguments(): Arguments {
   if (typeof extension !== 'string' || typeof tests !== 'string') {
     throw new Error('The shim needs --extensionDevelopmentPath and --extensionTestsPath.');
   }
-  const folder = positionals
-    .map((path) => resolve(path))
-    .find((path) => existsSync(path) && statSync(path).isDirectory());
-  return { extension, tests, folder };
+  const path = positionals.map((given) => resolve(given)).find(existsSync);
+  const isWorkspace = path?.endsWith('.code-workspace') === true;
+  return { extension, tests, opened: path === undefined ? undefined : [isWorkspace ? 'workspace' : 'folder', path] };
 }
 
-async function runTests({ extension, tests, folder }: Arguments): Promise<number> {
+async function runTests({ extension, tests, opened }: Arguments): Promise<number> {
   const exchange = await mkdtemp(join(tmpdir(), 'shim-'));
   atEnd(() => rm(exchange, { recursive: true, force: true }));
   const output = join(exchange, 'output');
@@ -83,7 +83,7 @@ async function runTests({ extension, tests, folder }: Arguments): Promise<number
   ];
   await page.goto(
     windowAddress(server, {
-      ...(folder === undefined ? { ew: 'true' } : { folder }),
+      ...(opened === undefined ? { ew: 'true' } : { [opened[0]]: opened[1] }),
       payload: JSON.stringify(payload),
     }),
   );
