@@ -75,7 +75,7 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
     factsOf: (path) => documents.get(path) ?? facts.get(path),
   };
 
-  const take = async (path: string, bytes: Uint8Array): Promise<ModuleFacts> => {
+  const keep = async (path: string, bytes: Uint8Array): Promise<ModuleFacts> => {
     const own = await read(bytes);
     facts.set(path, own);
     absent.delete(path);
@@ -83,10 +83,23 @@ export function createModuleStore({ files, read, roots, installed, onError }: Mo
     return own;
   };
 
+  /** Whoever asks for the file in the meantime waits for the same reading of it. */
+  const take = (path: string, bytes: Uint8Array): Promise<ModuleFacts> => {
+    const taken = keep(path, bytes);
+    loading.set(
+      path,
+      taken.catch(() => {
+        absent.add(path);
+        return undefined;
+      }),
+    );
+    return taken.finally(() => loading.delete(path));
+  };
+
   const loadAnew = async (path: string): Promise<ModuleFacts | undefined> => {
     const bytes = await files.read(path);
     if (bytes) {
-      return await take(path, bytes);
+      return await keep(path, bytes);
     }
     absent.add(path);
     generation++;

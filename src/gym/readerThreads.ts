@@ -52,7 +52,7 @@ export function createReaderThreads({ program, wasmFolder }: ReaderThreadsOption
 
   const start = (): Thread => {
     const setup: ReaderSetup = { wasmFolder };
-    const worker = new Worker(program, { workerData: setup });
+    const worker = new Worker(program, { workerData: setup, resourceLimits: { maxYoungGenerationSizeMb: 64 } });
     const waiting = new Map<number, Waiting>();
     const thread: Thread = { worker, waiting };
     worker.on('message', (answer: ReaderAnswer) => {

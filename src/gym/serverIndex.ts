@@ -7,7 +7,7 @@ import { createModuleStore, type Reading } from './moduleStore';
 import { findRayUse, type RayReach } from './rayReach';
 import type { ReadFacts } from './readFacts';
 import type { ServerFile } from './serverFile';
-import { type ClassHeader, createServerNames, headersIn, mayNameServers } from './serverNames';
+import { type ClassHeader, createServerNames, headersIn, mayNameServers, searchableText } from './serverNames';
 
 /** The files that an index reads. Paths are absolute, with `/` between their parts. */
 export interface SourceFiles {
@@ -123,28 +123,25 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
 
   /** Looks at what a file says without parsing it; answers whether it has to be parsed. */
   const lookAt = (path: string, bytes: Uint8Array): boolean => {
-    if (mayNameServers(bytes)) {
+    const text = searchableText(bytes);
+    if (mayNameServers(text)) {
       return true;
     }
-    headers.set(path, headersIn(bytes));
+    headers.set(path, headersIn(text));
     return false;
   };
 
   const buildAll = async (signal: AbortSignal): Promise<void> => {
     const candidates: string[] = [];
-    const parsing: Promise<void>[] = [];
+    const parsing: Promise<unknown>[] = [];
     for (const root of roots()) {
       const paths = await files.list(root, signal);
       store.setListing(root, paths);
       for await (const contents of inPieces(paths)) {
         for (const { path, bytes } of contents) {
           if (bytes && lookAt(path, bytes)) {
-            parsing.push(
-              attempt(path, async () => {
-                await store.take(path, bytes);
-                candidates.push(path);
-              }),
-            );
+            candidates.push(path);
+            parsing.push(attempt(path, () => store.take(path, bytes)));
           }
           await breathe(signal);
         }
@@ -153,11 +150,9 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
         }
       }
     }
-    await Promise.all(parsing);
-    for (const path of candidates) {
-      await attempt(path, () => readFile(path));
-      await breathe(signal);
-    }
+    // Each as soon as it and what it imports have been parsed, while the threads go on with others.
+    await Promise.all(candidates.map((path) => attempt(path, () => readFile(path))));
+    signal.throwIfAborted();
     await readDerived(signal);
     complete = true;
     tell.now();
@@ -177,7 +172,7 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     }
   }
 
-  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
+  const attempt = async (path: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {

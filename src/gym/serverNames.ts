@@ -21,17 +21,17 @@ export interface ServerNames {
 
 const WORDS = ['ray_enabled', 'run_webserver'];
 const GYM_PACKAGE = 'nemo_gym';
-const CLASS = /^[ \t]*class(?:[ \t]|\\\r?\n)+([^\s\\:([]+)(?:[ \t]|\\\r?\n)*[([]/gm;
+/** Not from the beginning of its line: what begins with a word is found many times as fast. */
+const CLASS = /\bclass(?:[ \t]|\\\r?\n)+([^\s\\:([]+)(?:[ \t]|\\\r?\n)*[([]/g;
 const HEADER_END = /\)[\s\\]*:/g;
 /** The bases of a longer header are at its front. */
 const LONGEST_HEADER = 2000;
 const NAME = /[^\s,()[\]=.*'"#:]+/g;
-/** `import Base as Other` and `Other = Base`. */
-const IMPORTED_AS = /[ \t]as[ \t]+([^\s,)]+)/g;
-const LAST_NAME = /([^\s,.(]+)[ \t]*$/;
+/** What `import Base as Other` has before the other name. */
+const IMPORTED_AS = /([^\s,.(]+)[ \t]+as[ \t]+$/;
+/** What `Other = Base` has behind the other name. */
+const ASSIGNED = /[ \t]*(?::[^=\n]*)?=[ \t(]*(?:[^\s#=()."']+\.)*([^\s#=()."']+)[ \t)]*(?:#.*)?$/my;
 const LONGEST_NAME = 200;
-const ASSIGNED =
-  /^[ \t]*([^\s#:=.([]+)[ \t]*(?::[^=\n]*)?=[ \t(]*(?:[^\s#=()."']+\.)*([^\s#=()."']+)[ \t)]*(?:#.*)?$/gm;
 
 export function createServerNames(): ServerNames {
   const names = new Set(GYM_BASES);
@@ -46,36 +46,27 @@ export function createServerNames(): ServerNames {
     isDerived,
     mayHold(text) {
       const plain = withoutLookalikes(text);
-      return (
-        plain.includes(GYM_PACKAGE) || WORDS.some((word) => plain.includes(word)) || headersOf(plain).some(isDerived)
-      );
+      return plain.includes(GYM_PACKAGE) || mayNameServers(plain) || headersIn(plain).some(isDerived);
     },
   };
 }
 
-/** Whether a file speaks of the flag or of a start: in whatever letters Python takes for those. */
-export function mayNameServers(bytes: Uint8Array): boolean {
+/** A file as a text in which ASCII names can be searched: in whatever letters and encoding Python takes for those. */
+export function searchableText(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (WORDS.some((word) => buffer.includes(word))) {
-    return true;
-  }
-  // Lookalikes are never ASCII, and neither is a text in an encoding that hides the words.
-  return !isAscii(buffer) && WORDS.some((word) => withoutLookalikes(decodeSource(bytes).text).includes(word));
+  return isAscii(buffer) ? buffer.toString('latin1') : withoutLookalikes(decodeSource(bytes).text);
+}
+
+/** Whether a searchable text speaks of the flag or of a start. */
+export function mayNameServers(text: string): boolean {
+  return WORDS.some((word) => text.includes(word));
 }
 
 /**
- * The headers of all classes with bases, and names that stand for a base. A string that looks like one does no harm: the file
- * is then parsed.
+ * The headers of all classes with bases in a searchable text, and names that stand for a base. A string that looks like one
+ * does no harm: the file is then parsed.
  */
-export function headersIn(bytes: Uint8Array): ClassHeader[] {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!buffer.includes('class')) {
-    return [];
-  }
-  return headersOf(isAscii(buffer) ? buffer.toString('latin1') : withoutLookalikes(decodeSource(bytes).text));
-}
-
-function headersOf(text: string): ClassHeader[] {
+export function headersIn(text: string): ClassHeader[] {
   const headers = [...text.matchAll(CLASS)].map((match) => {
     const start = match.index + match[0].length;
     HEADER_END.lastIndex = start;
@@ -83,17 +74,20 @@ function headersOf(text: string): ClassHeader[] {
     return { name: match[1] ?? '', bases: text.slice(start, end).match(NAME) ?? [] };
   });
   const bases = new Set(headers.flatMap((header) => header.bases));
-  return bases.size === 0 ? [] : [...headers, ...otherNamesOf(text, bases)];
+  return [...headers, ...[...bases].flatMap((base) => otherNamesOf(base, text))];
 }
 
-function otherNamesOf(text: string, bases: ReadonlySet<string>): ClassHeader[] {
-  const pairs = [
-    // What stands before it is looked at only where the name after it matters: from the front, each word would be tried.
-    ...[...text.matchAll(IMPORTED_AS)].map(({ 1: name = '', index }) => ({
-      name,
-      base: bases.has(name) ? (text.slice(Math.max(0, index - LONGEST_NAME), index).match(LAST_NAME)?.[1] ?? '') : '',
-    })),
-    ...[...text.matchAll(ASSIGNED)].map(([, name = '', base = '']) => ({ name, base })),
-  ];
-  return pairs.filter(({ name }) => bases.has(name)).map(({ name, base }) => ({ name, bases: [base] }));
+/** What a name stands for besides itself, by each place where it is imported or assigned. */
+function otherNamesOf(name: string, text: string): ClassHeader[] {
+  const found: ClassHeader[] = [];
+  for (let index = text.indexOf(name); index >= 0; index = text.indexOf(name, index + name.length)) {
+    const near = text.slice(Math.max(0, index - LONGEST_NAME), index);
+    const before = near.slice(near.lastIndexOf('\n') + 1);
+    ASSIGNED.lastIndex = index + name.length;
+    const base = before.trim() === '' ? ASSIGNED.exec(text)?.[1] : IMPORTED_AS.exec(before)?.[1];
+    if (base !== undefined) {
+      found.push({ name, bases: [base] });
+    }
+  }
+  return found;
 }

@@ -37,35 +37,39 @@ interface LogicalLine {
   readonly hasComma: boolean;
 }
 
-/** One of these begins every token. A string may have letters before it, which is looked for first. */
+/** One token: blanks, a comment, a joined line or a line end among them. A string may have letters before it, which is looked for first. */
 const TOKEN =
-  /[ \t\f]+|#[^\n]*|\\\r?\n|(\r?\n)|([rRbBuUfFtT]{0,2}(?:"""(?:[^\\"]|\\[\s\S]|"(?!""))*"""|'''(?:[^\\']|\\[\s\S]|'(?!''))*'''|"(?!"")(?:[^\\"\n]|\\[\s\S])*"|'(?!'')(?:[^\\'\n]|\\[\s\S])*'))|(\.?\d(?:[eE][-+]|[\w.])*)|([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)|([([{])|([)\]}])|(\.\.\.|->|:=|<>|\*\*=?|\/\/=?|<<=?|>>=?|[-+*/%@&|^<>=!]=?|[~.,:;`])/y;
+  /[ \t\f]+|#[^\n]*|\\\r?\n|\r?\n|[rRbBuUfFtT]{0,2}(?:"""(?:[^\\"]|\\[\s\S]|"(?!""))*"""|'''(?:[^\\']|\\[\s\S]|'(?!''))*'''|"(?!"")(?:[^\\"\n]|\\[\s\S])*"|'(?!'')(?:[^\\'\n]|\\[\s\S])*')|\.?\d(?:[eE][-+]|[\w.])*|[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*|[([{)\]}]|\.\.\.|->|:=|<>|\*\*=?|\/\/=?|<<=?|>>=?|[-+*/%@&|^<>=!]=?|[~.,:;`]/y;
 
-const KINDS: readonly (Kind | undefined)[] = [
-  undefined,
-  undefined,
-  'string',
-  'number',
-  'name',
-  'operator',
-  'operator',
-  'operator',
-];
+/** Where a token stands; its text is only cut out where it matters, since most do not. */
+interface Place {
+  readonly kind: Kind;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Undefined when the text is more than this can follow. */
 function logicalLines(text: string, indentation: string): LogicalLine[] | undefined {
   const lines: LogicalLine[] = [];
-  let first: Token | undefined;
-  let second: Token | undefined;
-  let last: Token | undefined;
+  let first: Place | undefined;
+  let second: Place | undefined;
+  let last: Place | undefined;
   let depth = 0;
   let hasComma = false;
   let hasOldForm = false;
   let lineStart = -1;
+  const tokenAt = ({ kind, start, end }: Place): Token => ({ kind, text: text.slice(start, end) });
   const finish = (): void => {
     if (first && last) {
       const before = lineStart < 0 ? indentation : indentationAt(text, lineStart);
-      lines.push({ width: widthOf(before), first, second, last, hasOldForm, hasComma });
+      lines.push({
+        width: widthOf(before),
+        first: tokenAt(first),
+        second: second && tokenAt(second),
+        last: tokenAt(last),
+        hasOldForm,
+        hasComma,
+      });
     }
     first = undefined;
     second = undefined;
@@ -73,37 +77,51 @@ function logicalLines(text: string, indentation: string): LogicalLine[] | undefi
     hasComma = false;
     hasOldForm = false;
   };
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < text.length) {
-    const match = TOKEN.exec(text);
-    if (!match) {
+  for (let start = 0; start < text.length; ) {
+    TOKEN.lastIndex = start;
+    // Without the arrays that exec makes: every token of a file comes by here.
+    if (!TOKEN.test(text)) {
       return undefined;
     }
-    if (match[1] !== undefined) {
+    const end = TOKEN.lastIndex;
+    const letter = text.charAt(start);
+    if (letter === '\n' || letter === '\r') {
       if (depth === 0) {
         finish();
-        lineStart = TOKEN.lastIndex;
+        lineStart = end;
       }
-      continue;
+    } else if (!' \t\f#\\'.includes(letter)) {
+      const token: Place = { kind: kindOf(text, start, end), start, end };
+      depth += OPENING.includes(letter) ? 1 : CLOSING.includes(letter) ? -1 : 0;
+      hasComma ||= depth === 0 && letter === ',';
+      hasOldForm ||= (letter === '`' || letter === '<' || letter === '0') && isOldForm(tokenAt(token));
+      if (!first) {
+        first = token;
+      } else {
+        second ??= token;
+      }
+      last = token;
     }
-    const group = match.findIndex((part, index) => index > 1 && part !== undefined);
-    const kind = KINDS[group];
-    if (kind === undefined) {
-      continue;
-    }
-    depth += group === 5 ? 1 : group === 6 ? -1 : 0;
-    const token = { kind, text: match[0] };
-    hasComma ||= depth === 0 && token.text === ',';
-    hasOldForm ||= isOldForm(token);
-    if (!first) {
-      first = token;
-    } else {
-      second ??= token;
-    }
-    last = token;
+    start = end;
   }
   finish();
   return depth === 0 ? lines : undefined;
+}
+
+const OPENING = '([{';
+const CLOSING = ')]}';
+
+/** What a token is, by its ends: a string may begin as a name does, and a number as an operator. */
+function kindOf(text: string, start: number, end: number): Kind {
+  const ending = text.charAt(end - 1);
+  if (ending === '"' || ending === "'") {
+    return 'string';
+  }
+  const code = text.charCodeAt(start === end - 1 || text.charAt(start) !== '.' ? start : start + 1);
+  if (code >= 48 && code <= 57) {
+    return 'number';
+  }
+  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code >= 128 ? 'name' : 'operator';
 }
 
 function indentationAt(text: string, start: number): string {
