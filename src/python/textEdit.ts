@@ -1,7 +1,10 @@
 import { Edit } from 'web-tree-sitter';
 
-/** Equal stretches are skipped in pieces of this length: comparing pieces is much quicker than comparing letters. */
-const PIECE = 4096;
+/**
+ * Equal stretches are skipped in pieces of these lengths: comparing pieces is much quicker than comparing letters, and the
+ * smaller ones find the place in the last of the larger ones.
+ */
+const PIECES = [65_536, 4_096, 256, 16];
 
 /**
  * The one change that makes one text of another, as a syntax tree is told of it. It is found in the texts themselves: an
@@ -15,19 +18,23 @@ export function editBetween(before: string, after: string): Edit | undefined {
   }
   const most = Math.min(before.length, after.length);
   let start = 0;
-  while (start + PIECE <= most && before.slice(start, start + PIECE) === after.slice(start, start + PIECE)) {
-    start += PIECE;
+  for (const piece of PIECES) {
+    while (start + piece <= most && before.slice(start, start + piece) === after.slice(start, start + piece)) {
+      start += piece;
+    }
   }
   while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) {
     start++;
   }
   let end = 0;
   const rest = most - start;
-  const isSamePiece = (): boolean =>
-    before.slice(before.length - end - PIECE, before.length - end) ===
-    after.slice(after.length - end - PIECE, after.length - end);
-  while (end + PIECE <= rest && isSamePiece()) {
-    end += PIECE;
+  const isSameBefore = (piece: number): boolean =>
+    before.slice(before.length - end - piece, before.length - end) ===
+    after.slice(after.length - end - piece, after.length - end);
+  for (const piece of PIECES) {
+    while (end + piece <= rest && isSameBefore(piece)) {
+      end += piece;
+    }
   }
   while (end < rest && before.charCodeAt(before.length - end - 1) === after.charCodeAt(after.length - end - 1)) {
     end++;
