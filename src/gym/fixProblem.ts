@@ -16,7 +16,7 @@ export function changesFor(fix: ProblemFix, subject: SourceRange, root: Node, te
     case 'annotate_class_var':
       return annotateClassVar(root, text, subject);
     case 'drop_annotation':
-      return dropAnnotation(root, subject);
+      return dropAnnotation(root, text, subject);
     case 'keep_last':
       return keepLastDeclaration(root, text, subject);
     case 'give_py_executable':

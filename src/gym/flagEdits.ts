@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
-import { isField, nameOf, type SourceRange } from '../python/syntax';
-import { FLAG } from './flagInBody';
+import { isField, type SourceRange } from '../python/syntax';
+import { annotationOf, FLAG, flagBindingsIn, flagStatementsIn, plainDeclaration } from './flagInBody';
 
 /** A change of a text, told by offsets in UTF-16 as it was before any change. */
 export interface TextChange {
@@ -10,28 +10,119 @@ export interface TextChange {
 }
 
 /**
- * Makes a class say plainly what its flag is: changes the value of its last plain declaration, or writes one right under
- * its first line, after the docstring. Undefined when there is no such class any more, or when its body gives the flag a
- * value in a way that another line would not overrule.
+ * Makes a class say plainly what its flag is: changes the value of its last declaration, without the `del` that takes it
+ * back, or writes one right under its first line, after the docstring. Undefined when there is no such class any more, or
+ * when its body does something with the flag that another line would not overrule.
  *
  * @param name where the name of the class stands
+ * @param type what a new declaration has for its type; a declaration that is there gets it too
  */
-export function declareFlag(root: Node, text: string, name: SourceRange, value: boolean): TextChange[] | undefined {
-  const classNode = classAt(root, name);
-  const body = classNode?.childForFieldName('body');
-  const first = body?.firstNamedChild;
-  if (!classNode || !body || !first) {
+export function declareFlag(
+  root: Node,
+  text: string,
+  name: SourceRange,
+  value: boolean,
+  type?: string,
+): TextChange[] | undefined {
+  const place = classAt(root, name);
+  if (!place) {
     return undefined;
   }
-  const literal = value ? 'True' : 'False';
-  const written = declarationsIn(body).at(-1);
-  if (written) {
-    return setValue(written, literal);
-  }
-  if (body.descendantsOfType('identifier').some((identifier) => nameOf(identifier) === FLAG)) {
+  const statements = flagStatementsIn(place.body, place.classNode, text);
+  const bound = statements.filter(({ kind }) => kind !== 'reads');
+  const declaration = `${FLAG}${type === undefined ? '' : `: ${type}`} = ${value ? 'True' : 'False'}`;
+  if (bound.some(({ kind }) => kind === 'global')) {
     return undefined;
   }
-  const declaration = `${FLAG} = ${literal}`;
+  if (bound.length === 0) {
+    // What reads the name now means that of the module.
+    return statements.length === 0 ? insertedDeclaration(place, text, declaration) : undefined;
+  }
+  const deletions = bound.slice(bound.findLastIndex(({ kind }) => kind !== 'deletes') + 1);
+  const last = bound.at(-1 - deletions.length);
+  const written = last?.kind === 'declares' ? plainDeclaration(last.node) : undefined;
+  const removals = removalsOf(deletions, text);
+  const change = written && changedDeclaration(written, declaration, value ? 'True' : 'False', type);
+  return removals && change && [change, ...removals];
+}
+
+/**
+ * Keeps the last of several declarations; undefined when another one may not be run, is read, or does not have its lines
+ * for itself.
+ */
+export function keepLastDeclaration(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
+  const place = classAt(root, name);
+  const statements = place ? flagStatementsIn(place.body, place.classNode, text) : [];
+  const last = statements.findLastIndex(({ kind }) => kind !== 'reads');
+  const earlier = statements.slice(0, last);
+  const isPlain =
+    statements[last]?.kind === 'declares' &&
+    earlier.length > 0 &&
+    earlier.every(({ kind, node }) => kind === 'deletes' || (kind === 'declares' && doesNothingElse(node)));
+  return isPlain ? removalsOf(earlier, text) : undefined;
+}
+
+/** Takes the annotations that make a field of the model off the declarations of the class. */
+export function dropAnnotation(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
+  const fields = typedDeclarations(root, text, name)?.filter((one) => annotationOf(one) === 'field');
+  const changes = fields?.map((assignment) => {
+    const left = assignment.childForFieldName('left');
+    const type = assignment.childForFieldName('type');
+    return left && type && assignment.childForFieldName('right')
+      ? { start: left.endIndex, end: type.endIndex, text: '' }
+      : removalOf(assignment, text);
+  });
+  return changes && changes.length > 0 && changes.every((change) => change !== undefined) ? changes : undefined;
+}
+
+/** The declaration whose type counts: of several types Python keeps the last. Undefined when it may not be run. */
+export function annotatedDeclaration(root: Node, text: string, name: SourceRange): Node | undefined {
+  return typedDeclarations(root, text, name)?.at(-1);
+}
+
+/** The plain declarations of a class that have a type; undefined when it has a type somewhere else too. */
+function typedDeclarations(root: Node, text: string, name: SourceRange): Node[] | undefined {
+  const place = classAt(root, name);
+  if (!place) {
+    return undefined;
+  }
+  const typed = place.body.namedChildren
+    .map(plainDeclaration)
+    .filter((assignment) => assignment !== undefined)
+    .filter((assignment) => assignment.childForFieldName('type'));
+  const all = flagBindingsIn(place.body, place.classNode, text).filter(({ annotation }) => annotation !== undefined);
+  return all.length === typed.length ? typed : undefined;
+}
+
+/** Applies changes that do not overlap. */
+export function applyChanges(text: string, changes: readonly TextChange[]): string {
+  return changes
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((before, { start, end, text: by }) => `${before.slice(0, start)}${by}${before.slice(end)}`, text);
+}
+
+interface ClassPlace {
+  readonly classNode: Node;
+  readonly body: Node;
+}
+
+function classAt(root: Node, { startLine: row, startColumn: column }: SourceRange): ClassPlace | undefined {
+  const name = root.descendantForPosition({ row, column });
+  const classNode = name?.parent;
+  const isName = name && classNode?.type === 'class_definition' && isField(name, classNode, 'name');
+  const body = isName ? classNode.childForFieldName('body') : null;
+  return classNode && body ? { classNode, body } : undefined;
+}
+
+function insertedDeclaration(
+  { classNode, body }: ClassPlace,
+  text: string,
+  declaration: string,
+): TextChange[] | undefined {
+  const first = body.firstNamedChild;
+  if (!first) {
+    return undefined;
+  }
   const newline = newlineOf(text);
   const isOneLine = !isFirstOnLine(first, text);
   const indent = isOneLine ? `${indentOf(classNode, text)}${indentUnit(text)}` : indentOf(first, text);
@@ -55,73 +146,46 @@ export function declareFlag(root: Node, text: string, name: SourceRange, value: 
   ];
 }
 
-/** Keeps the last of several plain declarations that each have lines of their own; undefined when that cannot be done. */
-export function keepLastDeclaration(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
-  const body = classAt(root, name)?.childForFieldName('body');
-  const earlier = body ? declarationsIn(body).slice(0, -1) : [];
-  const changes = earlier.flatMap((assignment) => {
-    const start = lineStart(text, assignment.startIndex);
-    const end = lineEnd(text, assignment.endIndex);
-    const rest = `${text.slice(start, assignment.startIndex)}${text.slice(assignment.endIndex, end)}`.trim();
-    return rest === '' || rest.startsWith('#') ? [{ start, end: afterNewline(text, end), text: '' }] : [];
-  });
-  return changes.length > 0 && changes.length === earlier.length ? changes : undefined;
-}
-
-/** Takes the annotation off the last plain declaration of the class. */
-export function dropAnnotation(root: Node, name: SourceRange): TextChange[] | undefined {
-  const assignment = annotatedDeclaration(root, name);
-  const left = assignment?.childForFieldName('left');
-  const type = assignment?.childForFieldName('type');
-  return left && type && assignment?.childForFieldName('right')
-    ? [{ start: left.endIndex, end: type.endIndex, text: '' }]
-    : undefined;
-}
-
-/** The last plain declaration of the class that has a type. */
-export function annotatedDeclaration(root: Node, name: SourceRange): Node | undefined {
-  const body = classAt(root, name)?.childForFieldName('body');
-  return body ? declarationsIn(body).findLast((one) => one.childForFieldName('type')) : undefined;
-}
-
-/** Applies changes that do not overlap. */
-export function applyChanges(text: string, changes: readonly TextChange[]): string {
-  return changes
-    .toSorted((one, other) => other.start - one.start)
-    .reduce((before, { start, end, text: by }) => `${before.slice(0, start)}${by}${before.slice(end)}`, text);
-}
-
-function classAt(root: Node, { startLine: row, startColumn: column }: SourceRange): Node | undefined {
-  const name = root.descendantForPosition({ row, column });
-  const parent = name?.parent;
-  return name && parent?.type === 'class_definition' && isField(name, parent, 'name') ? parent : undefined;
-}
-
-/** The assignments to the plain name that stand directly in the body. */
-function declarationsIn(body: Node): Node[] {
-  return body.namedChildren
-    .map((statement) => (statement.type === 'expression_statement' ? statement.firstNamedChild : null))
-    .filter((node) => node?.type === 'assignment')
-    .filter((node) => node !== null)
-    .filter((assignment) => {
-      const left = assignment.childForFieldName('left');
-      return left?.type === 'identifier' && nameOf(left) === FLAG;
-    });
-}
-
-function setValue(assignment: Node, literal: string): TextChange[] | undefined {
+function changedDeclaration(
+  assignment: Node,
+  declaration: string,
+  literal: string,
+  newType: string | undefined,
+): TextChange | undefined {
   const right = assignment.childForFieldName('right');
-  const left = assignment.childForFieldName('left');
   const type = assignment.childForFieldName('type');
-  // With a type that makes a field of the model, the class would not get the value: the type goes.
-  if (left && type && right?.type !== 'assignment' && !/\b(?:ClassVar|Final)\b/.test(type.text)) {
-    return [{ start: left.endIndex, end: (right ?? type).endIndex, text: ` = ${literal}` }];
-  }
-  if (!right) {
-    return [insertion(assignment.endIndex, ` = ${literal}`)];
-  }
   // In a chain, the value is that of the other names too.
-  return right.type === 'assignment' ? undefined : [{ start: right.startIndex, end: right.endIndex, text: literal }];
+  if (right?.type === 'assignment') {
+    return undefined;
+  }
+  // With a type that makes a field of the model, the class would not get the value.
+  const isOtherType = type ? annotationOf(assignment) === 'field' : newType !== undefined;
+  if (isOtherType) {
+    return { start: assignment.startIndex, end: (right ?? type ?? assignment).endIndex, text: declaration };
+  }
+  return right
+    ? { start: right.startIndex, end: right.endIndex, text: literal }
+    : insertion(assignment.endIndex, ` = ${literal}`);
+}
+
+/** Whether nothing is missed when a declaration is gone: it gives no other name a value, and calls nothing. */
+function doesNothingElse(statement: Node): boolean {
+  const right = plainDeclaration(statement)?.childForFieldName('right');
+  return right?.type !== 'assignment' && !right?.descendantsOfType(['call', 'named_expression', 'await']).length;
+}
+
+/** Undefined when one of them cannot go. */
+function removalsOf(statements: readonly { readonly node: Node }[], text: string): TextChange[] | undefined {
+  const removals = statements.map(({ node }) => removalOf(node, text));
+  return removals.every((removal) => removal !== undefined) ? removals : undefined;
+}
+
+/** A statement goes with its lines and its comment; undefined when something else stands there. */
+function removalOf(statement: Node, text: string): TextChange | undefined {
+  const start = lineStart(text, statement.startIndex);
+  const end = lineEnd(text, statement.endIndex);
+  const rest = `${text.slice(start, statement.startIndex)}${text.slice(statement.endIndex, end)}`.trim();
+  return rest === '' || rest.startsWith('#') ? { start, end: afterNewline(text, end), text: '' } : undefined;
 }
 
 function isDocstring(statement: Node): boolean {

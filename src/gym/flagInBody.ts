@@ -27,6 +27,60 @@ export function flagBindingsIn(statement: Node, classNode: Node, fileText: strin
     .filter((binding) => binding !== undefined);
 }
 
+/**
+ * What a statement of a class body does with the flag:
+ * - `declares`: assigns to the plain name, or gives it a type, and does nothing else with it;
+ * - `deletes`: nothing but `del ray_enabled`;
+ * - `binds`: gives it a value, or takes it away, in any other way;
+ * - `global`: makes it a name of the module;
+ * - `reads`: only looks at it.
+ */
+export interface FlagStatement {
+  readonly kind: 'declares' | 'deletes' | 'binds' | 'global' | 'reads';
+  readonly node: Node;
+}
+
+/** The statements of a class body that have to do with the flag of this class, in their order. */
+export function flagStatementsIn(body: Node, classNode: Node, fileText: string): FlagStatement[] {
+  return body.namedChildren.flatMap((node) => {
+    const uses = node
+      .descendantsOfType('identifier')
+      .filter((identifier) => nameOf(identifier) === FLAG && !isOnlyALabel(identifier))
+      .filter((identifier) => scopeIs(classNode, identifier));
+    if (uses.length === 0) {
+      return [];
+    }
+    const bindings = flagBindingsIn(node, classNode, fileText);
+    const isAlone = uses.length === 1;
+    const kind = bindings.some(({ value }) => value === 'global')
+      ? 'global'
+      : isAlone && plainDeclaration(node)
+        ? 'declares'
+        : isAlone && node.type === 'delete_statement' && node.firstNamedChild?.type === 'identifier'
+          ? 'deletes'
+          : bindings.length > 0
+            ? 'binds'
+            : 'reads';
+    return [{ kind, node }];
+  });
+}
+
+/** The assignment or annotation that a statement is, when its target is the flag by its plain name. */
+export function plainDeclaration(statement: Node): Node | undefined {
+  const assignment = statement.type === 'expression_statement' ? statement.firstNamedChild : null;
+  const left = assignment?.type === 'assignment' ? assignment.childForFieldName('left') : null;
+  return assignment && left?.type === 'identifier' && nameOf(left) === FLAG ? assignment : undefined;
+}
+
+/** The name of a keyword argument, or of an attribute of something: no name of the scope that it stands in. */
+function isOnlyALabel(identifier: Node): boolean {
+  const { parent } = identifier;
+  return (
+    (parent?.type === 'keyword_argument' && isField(identifier, parent, 'name')) ||
+    (parent?.type === 'attribute' && isField(identifier, parent, 'attribute'))
+  );
+}
+
 /** What a class body says about the flag as a whole, as Python would run it: the last binding wins. */
 export function foldFlag(bindings: readonly FlagBinding[]): FlagFacts {
   const isGlobal = bindings.some(({ value }) => value === 'global');
@@ -230,7 +284,7 @@ function endsItsLine(statement: Node, fileText: string): boolean {
 }
 
 /** What pydantic makes of the type: a `Final` with a value is a class variable to it, as a `ClassVar` is. */
-function annotationOf(assignment: Node): FlagBinding['annotation'] {
+export function annotationOf(assignment: Node): FlagBinding['annotation'] {
   const type = assignment.childForFieldName('type');
   if (!type) {
     return undefined;

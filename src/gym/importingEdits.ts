@@ -4,7 +4,7 @@ import { annotatedDeclaration, insertion, newlineOf, type TextChange } from './f
 
 /** Makes the annotated flag of a class a class variable, which pydantic leaves alone; imports `ClassVar` when it must. */
 export function annotateClassVar(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
-  const type = annotatedDeclaration(root, name)?.childForFieldName('type');
+  const type = annotatedDeclaration(root, text, name)?.childForFieldName('type');
   if (!type) {
     return undefined;
   }

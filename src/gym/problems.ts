@@ -119,6 +119,15 @@ function flawOfDeclaration(server: ServerClass): GymProblem | undefined {
       `${server.name} declares ray_enabled more than once. Python takes the last one; which one gym env start reads is not documented. Keep one.`,
     );
   }
+  if (twice && server.declared === 'unreadable' && server.strict !== 'unknown') {
+    return problem(
+      'ray-enabled-declared-twice',
+      server.nameRange,
+      twice,
+      [],
+      `${server.name} gives ray_enabled a value again, which only running the file can tell. gym env start reads ${word(server.strict)} and starts Ray or not by that; the server may have another value. Keep one plain True or False.`,
+    );
+  }
   if (outside) {
     return problem(
       'ray-enabled-set-outside',
@@ -141,7 +150,7 @@ function notDeclared(server: ServerClass, { gym, rayUse }: ProblemContext): GymP
       server.nameRange,
       server.declaration ?? server.nameRange,
       [advised, other],
-      `${server.name} does not declare ray_enabled. ${UNDECLARED[gym]} ${uses ? 'It uses Ray: declare ray_enabled = True.' : 'Declare ray_enabled = False, or True if it needs Ray.'}`,
+      `${server.name} ${server.strict === 'unknown' ? 'does not declare ray_enabled' : `does not keep its ray_enabled, although gym env start reads the ${word(server.strict)} in its body`}. ${UNDECLARED[gym]} ${uses ? 'It uses Ray: declare ray_enabled = True.' : 'Declare ray_enabled = False, or True if it needs Ray.'}`,
     ),
     ...(uses ? { related: useOf(rayUse) } : {}),
   };

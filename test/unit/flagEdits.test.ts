@@ -68,6 +68,24 @@ describe('a declaration is written', () => {
       `${B}\n    ray_enabled: ClassVar[bool] = True\n`,
     ],
     'not where a condition decides': [`${B}\n    if x:\n        ray_enabled = False\n`, undefined],
+    'beside a method, a keyword and a nested class that only use the same word': [
+      `${B}\n    x = f(ray_enabled=1)\n    def g(self):\n        self.ray_enabled = y.ray_enabled\n    class T:\n        ray_enabled = 1\n`,
+      `${B}\n    ray_enabled = True\n    x = f(ray_enabled=1)\n    def g(self):\n        self.ray_enabled = y.ray_enabled\n    class T:\n        ray_enabled = 1\n`,
+    ],
+    'in the place of what is deleted again': [
+      `${B}\n    ray_enabled = False\n    x = 1\n    del ray_enabled  # c\n    y = 2\n`,
+      `${B}\n    ray_enabled = True\n    x = 1\n    y = 2\n`,
+    ],
+    'not where it is deleted in a line with something else': [
+      `${B}\n    ray_enabled = x = False\n    del ray_enabled, x\n`,
+      undefined,
+    ],
+    'not where the name is that of the module': [`${B}\n    global ray_enabled\n    ray_enabled = False\n`, undefined],
+    'not where the body would then read it': [`${B}\n    x = ray_enabled\n`, undefined],
+    'not where something below it decides': [
+      `${B}\n    ray_enabled = False\n    if x:\n        ray_enabled = False\n`,
+      undefined,
+    ],
     'not into a chain': [`${B}\n    ray_enabled = other = False\n`, undefined],
   };
   for (const [name, [before, expected]] of Object.entries(cases)) {
@@ -80,7 +98,29 @@ test('the last of two declarations is kept, with the ends of its lines', async (
   assert.equal(await after(text, keepLastDeclaration, 'off'), `${B}\r\n    x = 1\r\n    ray_enabled = False\r\n`);
 });
 
+describe('what is kept of several declarations', () => {
+  const cases: Readonly<Record<string, [string, string | undefined]>> = {
+    'the last, without what deletes the one before': [
+      `${B}\n    ray_enabled = True\n    del ray_enabled\n    ray_enabled = False\n`,
+      `${B}\n    ray_enabled = False\n`,
+    ],
+    'all, where one of them is read': [
+      `${B}\n    ray_enabled = True\n    x = ray_enabled\n    ray_enabled = False\n`,
+      undefined,
+    ],
+    'all, where one of them may not be run': [
+      `${B}\n    if x:\n        ray_enabled = True\n    ray_enabled = False\n`,
+      undefined,
+    ],
+  };
+  for (const [name, [before, expected]] of Object.entries(cases)) {
+    test(name, async () => assert.equal(await after(before, keepLastDeclaration, 'off'), expected));
+  }
+});
+
 test('an annotation is dropped', async () => {
-  const edit: Edit = (root, _text, name) => dropAnnotation(root, name);
-  assert.equal(await after(`${B}\n    ray_enabled: bool = True\n`, edit, 'on'), `${B}\n    ray_enabled = True\n`);
+  assert.equal(
+    await after(`${B}\n    ray_enabled: bool = True\n`, dropAnnotation, 'on'),
+    `${B}\n    ray_enabled = True\n`,
+  );
 });

@@ -31,6 +31,22 @@ describe('one problem for one cause', () => {
     'nothing declared, nothing started': [server('pass', ''), []],
     'a field of the model': [server('ray_enabled: bool = False'), ['ray-enabled-model-field']],
     'declared twice': [server('ray_enabled = False\n    ray_enabled = True'), ['ray-enabled-declared-twice']],
+    'a plain value, then one under a condition': [
+      server('ray_enabled = False\n    if f():\n        ray_enabled = True'),
+      ['ray-enabled-declared-twice'],
+    ],
+    'a plain value, then a computed one': [
+      server('ray_enabled = False\n    ray_enabled |= f()'),
+      ['ray-enabled-declared-twice'],
+    ],
+    'a plain value, then a computed one in its place': [
+      server('ray_enabled = False\n    ray_enabled = f()'),
+      ['ray-enabled-not-readable'],
+    ],
+    'a plain value that is taken back': [
+      server('ray_enabled = False\n    del ray_enabled'),
+      ['ray-enabled-not-declared'],
+    ],
     computed: [server('ray_enabled = bool(1)'), ['ray-enabled-not-readable']],
     'an alias': [server('ray_enabled = True', 'A = S\nA.run_webserver()'), ['ray-enabled-not-readable']],
     inherited: [server('ray_enabled = True', 'class T(S): pass\nT.run_webserver()'), ['ray-enabled-not-readable']],
@@ -66,6 +82,17 @@ test('what is advised comes first: Ray where it is used, none where it is not, e
   assert.deepEqual(fixesOf(await problemsOf(server('pass'), USES_RAY)), ['declare on', 'declare off']);
   const inherited = server('ray_enabled = True', 'class T(S): pass\nT.run_webserver()');
   assert.deepEqual(fixesOf(await problemsOf(inherited)), ['declare on']);
+});
+
+test('a problem says what the supervisor reads, where the server may have something else', async () => {
+  const messageOf = async (body: string) => (await problemsOf(server(body)))[0]?.message ?? '';
+  assert.match(
+    await messageOf('ray_enabled = False\n    if f():\n        ray_enabled = True'),
+    /gym env start reads False.*may have another.*Keep one/,
+  );
+  assert.match(await messageOf('ray_enabled = True\n    del ray_enabled'), /gym env start reads the True/);
+  assert.match(await messageOf('global ray_enabled\n    ray_enabled = True'), /gym env start reads the True/);
+  assert.doesNotMatch(await messageOf('pass'), /reads the/);
 });
 
 test('a problem says what the Gym of the environment does', async () => {
