@@ -8,7 +8,7 @@ import type {
   RemoteFragment,
   SettingFragment,
 } from './fragments';
-import type { ClassFacts, FlagSetting, ModuleFacts, RayRemote, StartCall } from './moduleFacts';
+import type { ClassFacts, ClassReference, FlagSetting, ModuleFacts, RayRemote, StartCall } from './moduleFacts';
 import { createNames, type Names } from './names';
 
 /** Everything that the statements of a file say, in its order, with places as the file has them. */
@@ -59,7 +59,14 @@ function classFacts(
   onInstances: readonly FoundInStatement<SettingFragment>[],
   names: Names,
 ): ClassFacts {
-  const flag = foldFlag(what.flagBindings);
+  const place = { scopes: around.scopes, line: range.startLine };
+  const flag = foldFlag(
+    what.flagBindings.map((binding) =>
+      binding.typeName !== undefined && isClassVariable(names.resolve(binding.typeName, place).reference)
+        ? { ...binding, annotation: 'class_var' }
+        : binding,
+    ),
+  );
   const onInstance = onInstances.find((setting) => {
     const innermost = setting.around.scopes.findLast(({ kind }) => kind === 'class');
     return innermost?.line === range.startLine && innermost.column === range.startColumn;
@@ -71,14 +78,21 @@ function classFacts(
     nameRange: what.nameRange,
     place: around.scopes.at(-1)?.kind ?? (around.isPlain ? 'top' : 'conditional'),
     bases: what.bases.map(({ name, text }) =>
-      name === undefined
-        ? { kind: 'unknown', text }
-        : names.resolve(name, { scopes: around.scopes, line: range.startLine }).reference,
+      name === undefined ? { kind: 'unknown', text } : names.resolve(name, place).reference,
     ),
     flag: onInstance
       ? { ...flag, warnings: [...flag.warnings, { code: 'set_on_instance', range: onInstance.range }] }
       : flag,
   };
+}
+
+/** `from typing import ClassVar as CV`: the type of a class variable under another name. */
+function isClassVariable(reference: ClassReference): boolean {
+  return (
+    reference.kind === 'import' &&
+    /^typing(?:_extensions)?$/.test(reference.module) &&
+    /^(?:ClassVar|Final)$/.test(reference.path.join('.'))
+  );
 }
 
 function startCall({ what, around, range }: FoundInStatement<CallFragment>, names: Names): StartCall {

@@ -16,6 +16,8 @@ export interface FlagBinding {
   readonly form: NonNullable<FlagFacts['form']>;
   /** Its type, as far as pydantic cares: a class variable, or a field of the model. */
   readonly annotation: 'class_var' | 'field' | undefined;
+  /** The name that its type begins with: the file may call a class variable something else. */
+  readonly typeName?: string;
 }
 
 /** Reads what one statement of a class body binds the flag to. Nothing when it does not speak of it. */
@@ -264,8 +266,10 @@ function assignmentBinding(assignment: Node, target: Node, classNode: Node, file
   const direct = statement !== null && isDirectlyIn(classNode, statement);
   // Of a target in parentheses Python keeps no annotation.
   const annotation = target.type === 'identifier' ? annotationOf(assignment) : undefined;
+  const typeName = annotation === 'field' ? typeNameOf(assignment) : undefined;
+  const type = { annotation, ...(typeName === undefined ? {} : { typeName }) };
   if (value === undefined) {
-    return { ...otherAt(rangeOf(whole)), value: 'annotation', annotation };
+    return { ...otherAt(rangeOf(whole)), value: 'annotation', ...type };
   }
   const isChained = whole.id !== assignment.id || assignment.childForFieldName('right')?.type === 'assignment';
   const form = isChained ? 'chained' : assignment.childForFieldName('type') ? 'annotated' : 'assign';
@@ -274,7 +278,7 @@ function assignmentBinding(assignment: Node, target: Node, classNode: Node, file
     range: rangeOf(whole),
     direct,
     form: direct ? form : 'conditional',
-    annotation,
+    ...type,
   };
 }
 
@@ -292,6 +296,11 @@ export function annotationOf(assignment: Node): FlagBinding['annotation'] {
   return /^["'(\s]*(?:[\w.]*\bAnnotated\[\s*)?(?:[\w.]+\.)?(?:ClassVar|Final)\b/.test(type.text)
     ? 'class_var'
     : 'field';
+}
+
+function typeNameOf(assignment: Node): string | undefined {
+  const type = assignment.childForFieldName('type')?.text.normalize('NFKC');
+  return type && /^["'(\s]*([\p{L}_][\p{L}\p{N}_.]*)/u.exec(type)?.[1];
 }
 
 /** Undefined for a bare annotation, which assigns nothing. */

@@ -51,6 +51,57 @@ describe('an annotation becomes a class variable', () => {
   });
 });
 
+describe('a name that a fix needs', () => {
+  const field = server('ray_enabled: bool = True');
+  const asClassVar: Readonly<Record<string, [string, string, string]>> = {
+    'that has another name in the file is used by that': ['from typing import ClassVar as CV\n', '', 'CV'],
+    'is found in its module': ['import os, typing as t\n', '', 't.ClassVar'],
+    'may come from typing_extensions': ['from typing_extensions import ClassVar\n', '', 'ClassVar'],
+    'that is there only for type checking is imported': [
+      'from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from typing import ClassVar\n',
+      'from typing import ClassVar\n',
+      'ClassVar',
+    ],
+    'that may be there is imported': [
+      'import os\nif f():\n    import typing\n',
+      'from typing import ClassVar\n',
+      'ClassVar',
+    ],
+  };
+  for (const [name, [imports, added, used]] of Object.entries(asClassVar)) {
+    test(name, async () => {
+      const [text, left] = await fixed(`${imports}${field}`, 'annotate_class_var');
+      assert.equal(text, `${added}${imports}${server(`ray_enabled: ${used}[bool] = True`)}`);
+      assert.deepEqual(left, []);
+    });
+  }
+
+  test('that is bound only below is imported, above the class', async () => {
+    const [text, left] = await fixed(`${field}from typing import ClassVar\n`, 'annotate_class_var');
+    const after = server('ray_enabled: ClassVar[bool] = True');
+    assert.equal(text, `from typing import ClassVar\n${after}from typing import ClassVar\n`);
+    assert.deepEqual(left, []);
+  });
+
+  test('is imported above what uses it, where all imports are below', async () => {
+    const text = '"Docs."\n\n\nclass S(SimpleServer):\n    ray_enabled: bool = True\n\n\nimport os\n';
+    const [after] = await fixed(text, 'annotate_class_var');
+    assert.ok(after.startsWith('"Docs."\n\n\nfrom typing import ClassVar\nclass S'), after);
+  });
+
+  test('is that of the module: sys under another name', async () => {
+    const text = 'import sys as system\nimport ray\n\n\n@ray.remote\ndef f(): pass\n';
+    const [after, left] = await fixed(text, 'give_py_executable');
+    assert.equal(after, text.replace('@ray.remote', '@ray.remote(runtime_env={"py_executable": system.executable})'));
+    assert.deepEqual(left, []);
+  });
+
+  test('that means something else in the file leaves the fix out', async () => {
+    const text = 'from mine import sys\nimport ray\n\n\n@ray.remote\ndef f(): pass\n';
+    await assert.rejects(() => fixed(text, 'give_py_executable'), /changes nothing/);
+  });
+});
+
 describe('something remote gets its own Python', () => {
   const cases: readonly [string, string][] = [
     ['@ray.remote', '@ray.remote(runtime_env={"py_executable": sys.executable})'],
