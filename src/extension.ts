@@ -258,7 +258,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
     );
   });
   // For the code lens; not in the palette.
-  command('addRayEnabled', (uri, name) => addRayEnabled(parser, uri, name));
+  command('addRayEnabled', (uri, name, asClassVar) => addRayEnabled(parser, uri, name, asClassVar));
   command('fixAllProblems', async () => {
     const action = { kind: 'source.fixAll.shardboard', apply: 'first' };
     await vscode.commands.executeCommand('editor.action.sourceAction', action);

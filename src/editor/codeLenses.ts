@@ -139,7 +139,7 @@ function toCommand({ action }: LensDescription, uri: vscode.Uri): { command: str
     return 'withFile' in action ? { command: action.command, arguments: [uri] } : { command: action.command };
   }
   if ('declareIn' in action) {
-    return { command: 'shardboard.addRayEnabled', arguments: [uri.toString(), action.declareIn] };
+    return { command: 'shardboard.addRayEnabled', arguments: [uri.toString(), action.declareIn, action.asClassVar] };
   }
   const target = action.file === undefined ? uri : uriOf(action.file);
   return { command: 'vscode.open', arguments: [target, { selection: toRange(action.reveal) }] };

@@ -13,7 +13,7 @@ export type LensAction =
   /** Runs the server of the file. */
   | { readonly command: 'shardboard.runServer'; readonly withFile: true }
   /** Asks for the value and writes it into the class with this name. */
-  | { readonly declareIn: SourceRange };
+  | { readonly declareIn: SourceRange; readonly asClassVar: boolean };
 
 /** A code lens before VS Code: what it says, where, and what a click does. */
 export interface LensDescription {
@@ -65,7 +65,7 @@ function classLenses(server: ServerClass, parses: boolean, ray: RayState): LensD
             range,
             title: 'Add declaration',
             tooltip: 'Write ray_enabled into this class',
-            action: { declareIn: range },
+            action: { declareIn: range, asClassVar: server.inheritsField },
           },
         ]
       : []),

@@ -6,7 +6,7 @@ const VERSIONS = 'Gym 0.7.0 starts Ray whatever the source says; later versions 
 
 /** The whole truth about the flag of a class, a line for each part of it. */
 export function flagTooltip(server: ServerClass, parses: boolean): string {
-  const meaning = isPydanticField(server) ? fieldMeaning(server.tree.value) : meaningOf(server.tree);
+  const meaning = isPydanticField(server) ? fieldMeaning(server) : meaningOf(server.tree);
   const supervisor = parses ? aboutSupervisor(server) : [NOT_PARSED];
   return [meaning, ...warningWords(server), ...threeReadings(server), ...supervisor].join('\n');
 }
@@ -40,10 +40,18 @@ function meaningOf({ value, origin }: FlagReading): string {
   }
 }
 
-function fieldMeaning(value: FlagValue): string {
+function fieldMeaning({ tree: { value }, runs, field, inheritsField }: ServerClass): string {
   const happens =
     value === 'off' ? 'Gym 0.7.0 uses Ray all the same, and warns' : 'later versions do not connect it to Ray';
-  return `A Gym server is a pydantic model: an annotation without ClassVar makes ray_enabled a field of it, and the class keeps Gym's None. With that ${happens}. Drop the annotation or write ClassVar[bool].`;
+  const kept =
+    runs.value === 'not_declared'
+      ? `and the class keeps Gym's None. With that ${happens}.`
+      : 'and the class keeps the value of another base.';
+  const advice =
+    field?.isOwn && !inheritsField
+      ? 'Drop the annotation or write ClassVar[bool].'
+      : 'Write it here as ClassVar[bool].';
+  return `A Gym server is a pydantic model: an annotation without ClassVar makes ray_enabled a field of it, ${kept} ${advice}`;
 }
 
 function warningWords(server: ServerClass): string[] {

@@ -14,14 +14,9 @@ export type SupervisorWords = 'on' | 'off' | 'nothing';
 /** So that the line stays one line: an expression in the place of a base can be of any length. */
 const LONGEST_NAME = 40;
 
-/** Whether pydantic takes the declaration for a field: the class, which is what Gym asks, then keeps Gym's own None. */
-export function isPydanticField({ warnings, tree }: ServerClass): boolean {
-  return (
-    tree.origin?.kind === 'own' &&
-    tree.origin.setAgainOnLine === undefined &&
-    (tree.value === 'on' || tree.value === 'off') &&
-    hasWarning(warnings, 'annotated_without_class_var')
-  );
+/** Whether pydantic takes the declaration for a field: the class, which is what Gym asks, then does not have its value. */
+export function isPydanticField({ tree, runs }: ServerClass): boolean {
+  return (tree.value === 'on' || tree.value === 'off') && runs.value !== tree.value;
 }
 
 /** What the supervisor makes of a class: it follows neither aliases nor anything that is not at the top level. */
@@ -38,10 +33,18 @@ function supervisorWords(strict: SupervisorReading): SupervisorWords {
 export function flagTitle(server: ServerClass, parses: boolean): string {
   const { value } = server.tree;
   if (isPydanticField(server) && parses) {
-    return `Ray: ${value}? A pydantic field: Gym sees None at run time`;
+    return `Ray: ${value}? A pydantic field: Gym sees ${SEEN[server.runs.value]} at run time`;
   }
   return ['Ray: ', readingWords(server.tree), remark(server, parses)].join('');
 }
+
+const SEEN: Readonly<Record<FlagValue, string>> = {
+  on: 'True',
+  off: 'False',
+  not_declared: 'None',
+  unreadable: 'something else',
+  unknown: 'something else',
+};
 
 function remark(server: ServerClass, parses: boolean): string {
   const { value } = server.tree;

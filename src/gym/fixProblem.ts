@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { SourceRange } from '../python/syntax';
 import { declareFlag, dropAnnotation, insertion, keepLastDeclaration, newlineOf, type TextChange } from './flagEdits';
-import { annotateClassVar, givePyExecutable } from './importingEdits';
+import { annotateClassVar, declareClassVar, givePyExecutable } from './importingEdits';
 import type { GymProblem, ProblemFix } from './problems';
 
 /**
@@ -12,7 +12,7 @@ import type { GymProblem, ProblemFix } from './problems';
 export function changesFor(fix: ProblemFix, subject: SourceRange, root: Node, text: string): TextChange[] | undefined {
   switch (fix.kind) {
     case 'declare':
-      return declareFlag(root, text, subject, fix.value === 'on');
+      return (fix.asClassVar ? declareClassVar : declareFlag)(root, text, subject, fix.value === 'on');
     case 'annotate_class_var':
       return annotateClassVar(root, text, subject);
     case 'drop_annotation':
@@ -28,7 +28,7 @@ export function changesFor(fix: ProblemFix, subject: SourceRange, root: Node, te
 export function fixTitle(fix: ProblemFix): string {
   switch (fix.kind) {
     case 'declare':
-      return `Declare ray_enabled = ${fix.value === 'on' ? 'True' : 'False'} in this class`;
+      return `Declare ray_enabled${fix.asClassVar ? ': ClassVar[bool]' : ''} = ${fix.value === 'on' ? 'True' : 'False'} in this class`;
     case 'annotate_class_var':
       return 'Annotate it as ClassVar';
     case 'drop_annotation':
@@ -43,7 +43,7 @@ export function fixTitle(fix: ProblemFix): string {
 /** Whether there is one way to mend a problem that changes nothing of what the server does, or of what is meant. */
 export function hasOneSafeFix({ code, fixes }: GymProblem): boolean {
   return (
-    code === 'ray-enabled-model-field' ||
+    (code === 'ray-enabled-model-field' && (fixes[0]?.kind === 'annotate_class_var' || fixes.length === 1)) ||
     code === 'ray-enabled-declared-twice' ||
     code === 'ray-remote-without-py-executable' ||
     (code === 'ray-enabled-not-readable' && fixes.length === 1)

@@ -92,6 +92,7 @@ export function foldFlag(bindings: readonly FlagBinding[]): FlagFacts {
   const isThere = last !== undefined && last.value !== 'deleted';
   // Of two direct assignments the last one counts, as in Python; what Gym does with two is not published.
   const strict = direct.at(-1)?.value;
+  const typed = bindings.findLast(({ annotation }) => annotation !== undefined);
   const strictOpen = direct.length > 1 || direct.some(({ form }) => form === 'chained');
   return {
     value: !isThere || last.value === 'none' ? 'not_declared' : asBodyValue(last.value),
@@ -100,8 +101,9 @@ export function foldFlag(bindings: readonly FlagBinding[]): FlagFacts {
     strict: strict === 'on' || strict === 'off' ? strict : 'unknown',
     strictOpen,
     bound: isThere,
+    type: typed?.annotation && { makes: typed.annotation, range: typed.range },
     mentioned: bindings.length > 0,
-    warnings: warningsOf(bindings, assigned, last, strictOpen),
+    warnings: warningsOf(bindings, assigned, last, strictOpen, typed),
   };
 }
 
@@ -114,6 +116,7 @@ function warningsOf(
   assigned: readonly FlagBinding[],
   last: FlagBinding | undefined,
   strictOpen: boolean,
+  typed: FlagBinding | undefined,
 ): FlagWarning[] {
   const warnings: FlagWarning[] = [];
   const warn = (code: FlagWarning['code'], at: FlagBinding | undefined): void => {
@@ -122,8 +125,7 @@ function warningsOf(
     }
   };
   warn('not_a_literal', last?.value === 'unreadable' ? last : undefined);
-  // A type on any of them makes a field of the model out of all of them; of two types Python keeps the last.
-  const typed = bindings.findLast(({ annotation }) => annotation !== undefined);
+  // A type on any of them makes a field of the model out of all of them.
   const field = typed?.annotation === 'field' ? typed : undefined;
   const hasValue = last !== undefined && last.value !== 'deleted';
   warn('annotated_without_class_var', hasValue ? field : undefined);

@@ -114,6 +114,8 @@ export interface FlagFacts {
   readonly strictOpen: boolean;
   /** Whether the class has a value of its own, be it None: then no base counts. */
   readonly bound: boolean;
+  /** What pydantic makes of its type, where it has one: of several, Python keeps the last. */
+  readonly type: { readonly makes: 'class_var' | 'field'; readonly range: SourceRange } | undefined;
   /** Whether the body speaks of the flag at all, as a bare annotation or a `del` does too. */
   readonly mentioned: boolean;
   readonly warnings: readonly FlagWarning[];

@@ -1,7 +1,7 @@
 import type { SourceRange } from '../python/syntax';
 import type { RayRemote } from './moduleFacts';
 import type { RayReach } from './rayReach';
-import type { FlagValue, ServerClass, ServerFile, StartedElsewhere } from './serverFile';
+import type { FlagValue, ModelField, ServerClass, ServerFile, StartedElsewhere } from './serverFile';
 import type { GymVersion } from './verdict';
 
 /** Stable: they stand in settings and in comments that silence a problem. */
@@ -34,7 +34,12 @@ export const DEFAULT_SEVERITIES: Readonly<Record<ProblemCode, Severity>> = {
 /** What can be done about a problem. Where in the text is found when it is done, in the text of that moment. */
 export type ProblemFix =
   /** Writes the flag into the class, or changes the value that is there. */
-  | { readonly kind: 'declare'; readonly value: 'on' | 'off' }
+  | {
+      readonly kind: 'declare';
+      readonly value: 'on' | 'off';
+      /** Whether it takes a type, so that a base does not make a field of it. */
+      readonly asClassVar: boolean;
+    }
   | { readonly kind: 'annotate_class_var' }
   | { readonly kind: 'drop_annotation' }
   | { readonly kind: 'keep_last' }
@@ -84,6 +89,9 @@ function ofClass(server: ServerClass, context: ProblemContext): GymProblem[] {
   if (flaw) {
     return [flaw];
   }
+  if (isStarted && server.runs.value !== value && plain(value)) {
+    return [inheritedField(server)];
+  }
   if (isStarted && value === 'not_declared') {
     return [notDeclared(server, context)];
   }
@@ -98,24 +106,18 @@ function flawOfDeclaration(server: ServerClass): GymProblem | undefined {
   const value = plain(server.declared);
   const rangeOf = (code: ServerClass['warnings'][number]['code']): SourceRange | undefined =>
     server.warnings.find((warning) => warning.code === code)?.range;
-  const field = rangeOf('annotated_without_class_var');
   const twice = rangeOf('declared_more_than_once');
   const outside = rangeOf('set_outside_class_body');
-  if (field && value) {
-    return problem(
-      'ray-enabled-model-field',
-      server.nameRange,
-      field,
-      [{ kind: 'annotate_class_var' }, { kind: 'drop_annotation' }],
-      `The annotation makes ray_enabled a field of the pydantic model ${server.name}, and the class keeps Gym's None: NeMo Gym does not see the ${word(value)} that is written here. Use ClassVar[bool], or drop the annotation.`,
-    );
+  if (server.field && value) {
+    return server.field.isOwn ? ownField(server, server.field, value) : fieldOfBase(server, server.field, value);
   }
   if (twice && value) {
     return problem(
       'ray-enabled-declared-twice',
       server.nameRange,
       twice,
-      [{ kind: 'keep_last' }],
+      // The last one may be without the type that an earlier one has.
+      server.inheritsField ? [] : [{ kind: 'keep_last' }],
       `${server.name} declares ray_enabled more than once. Python takes the last one; which one gym env start reads is not documented. Keep one.`,
     );
   }
@@ -140,10 +142,73 @@ function flawOfDeclaration(server: ServerClass): GymProblem | undefined {
   return undefined;
 }
 
+function ownField(server: ServerClass, { range }: ModelField, value: 'on' | 'off'): GymProblem {
+  const fixes: ProblemFix[] = [
+    { kind: 'annotate_class_var' },
+    ...(server.inheritsField ? [] : [{ kind: 'drop_annotation' } as const]),
+  ];
+  return problem(
+    'ray-enabled-model-field',
+    server.nameRange,
+    range,
+    fixes,
+    `The annotation makes ray_enabled a field of the pydantic model ${server.name}, and the class keeps ${keptValue(server)}: NeMo Gym does not see the ${word(value)} that is written here. Use ClassVar[bool]${server.inheritsField ? '' : ', or drop the annotation'}.`,
+  );
+}
+
+/** A value without a type of its own, in a class whose base makes a field of it. */
+function fieldOfBase(server: ServerClass, field: ModelField, value: 'on' | 'off'): GymProblem {
+  return {
+    ...problem(
+      'ray-enabled-model-field',
+      server.nameRange,
+      server.declaration ?? server.nameRange,
+      [declare(server, value)],
+      `${field.className} makes ray_enabled a field of the pydantic model, so ${server.name} keeps ${keptValue(server)}: NeMo Gym does not see the ${word(value)} that is written here. Write ray_enabled: ClassVar[bool] = ${word(value)}.`,
+    ),
+    related: fieldAt(field),
+  };
+}
+
+/** A started class without a value of its own, that does not get the one it seems to inherit. */
+function inheritedField(server: ServerClass): GymProblem {
+  const value = plain(server.tree.value) ?? 'off';
+  const other = plain(server.runs.value);
+  const from = server.tree.origin?.kind === 'base' ? server.tree.origin.className : 'a base';
+  return {
+    ...problem(
+      'ray-enabled-model-field',
+      server.nameRange,
+      server.nameRange,
+      [declare(server, value), ...(other ? [declare(server, other)] : [])],
+      `${server.name} does not inherit the ${word(value)} that ${from} declares: its annotation makes ray_enabled a field of the pydantic model, and the class keeps ${keptValue(server)}. Declare ray_enabled in this class${server.inheritsField ? ' as ClassVar[bool]' : ''}.`,
+    ),
+    ...(server.field ? { related: fieldAt(server.field) } : {}),
+  };
+}
+
+function fieldAt({ className, file, range }: ModelField): NonNullable<GymProblem['related']> {
+  return { message: `The annotation in ${className}`, file, range };
+}
+
+/** What Gym sees in the place of what pydantic takes for a field. */
+function keptValue({ runs: { value, origin } }: ServerClass): string {
+  const known = plain(value);
+  if (known && origin?.kind === 'base') {
+    return `the ${word(known)} of ${origin.className}`;
+  }
+  return value === 'not_declared' ? "Gym's None" : 'the value of another base';
+}
+
+/** The fix that writes the flag into a class, so that the class gets it. */
+function declare({ inheritsField }: ServerClass, value: 'on' | 'off'): ProblemFix {
+  return { kind: 'declare', value, asClassVar: inheritsField };
+}
+
 function notDeclared(server: ServerClass, { gym, rayUse }: ProblemContext): GymProblem {
   const uses = typeof rayUse === 'object';
-  const advised: ProblemFix = { kind: 'declare', value: uses ? 'on' : 'off' };
-  const other: ProblemFix = { kind: 'declare', value: uses ? 'off' : 'on' };
+  const advised = declare(server, uses ? 'on' : 'off');
+  const other = declare(server, uses ? 'off' : 'on');
   return {
     ...problem(
       'ray-enabled-not-declared',
@@ -167,15 +232,8 @@ function notReadable(server: ServerClass): GymProblem {
   const { value, origin } = server.tree;
   const known = plain(value);
   const isReached = server.isTopLevel && server.startCalls.some(({ throughAlias }) => !throughAlias);
-  const fixes: ProblemFix[] =
-    known && isReached
-      ? [{ kind: 'declare', value: known }]
-      : isReached
-        ? [
-            { kind: 'declare', value: 'off' },
-            { kind: 'declare', value: 'on' },
-          ]
-        : [];
+  const values = known ? [known] : (['off', 'on'] as const);
+  const fixes = isReached ? values.map((one) => declare(server, one)) : [];
   const advice =
     fixes.length > 0
       ? 'Write a plain True or False into this class.'
@@ -221,7 +279,7 @@ function againstUse(server: ServerClass, { rayUse }: ProblemContext): GymProblem
           'ray-used-but-off',
           server.nameRange,
           at,
-          [{ kind: 'declare', value: 'on' }],
+          [declare(server, 'on')],
           `${server.name} says that it does not need Ray, but the code that it runs uses it (${rayUse.use.text}). Without a connection its Ray calls fail. Set ray_enabled = True.`,
         ),
         related: useOf(rayUse),
@@ -234,7 +292,7 @@ function againstUse(server: ServerClass, { rayUse }: ProblemContext): GymProblem
         'ray-enabled-unused',
         server.nameRange,
         at,
-        [{ kind: 'declare', value: 'off' }],
+        [declare(server, 'off')],
         `${server.name} asks for Ray, but no use of Ray was found in this file or in what it imports. With ray_enabled = False no cluster has to be started for it.`,
       ),
     ];

@@ -1,12 +1,13 @@
 import type { FollowReference, FoundClass } from './followReference';
-import { isCertain, linearize } from './linearize';
+import { isCertain, linearize, type OrderEntry } from './linearize';
 import type { ClassFacts, ClassReference, FlagSetting, ModuleFacts, StartCall } from './moduleFacts';
-import { nameOfReference, withinTheFile } from './references';
+import { isSame, nameOfReference, withinTheFile } from './references';
 import type {
   EntrypointReading,
   FlagOrigin,
   FlagReading,
   FlagValue,
+  ModelField,
   ServerClass,
   ServerFile,
   StartedElsewhere,
@@ -60,6 +61,7 @@ function serverClass(
   const own = { file: alone.file, facts: alone.facts, index };
   const sameFile = readFlag(own, alone);
   const setOutside = settingsOf(own, alone).at(-1);
+  const tree = inTree === alone ? sameFile : readFlag(own, inTree);
   return {
     name: candidate.name,
     qualifiedName: candidate.qualifiedName,
@@ -69,13 +71,75 @@ function serverClass(
     declaration: candidate.flag.declaration,
     strict: candidate.flag.strict,
     sameFile,
-    tree: inTree === alone ? sameFile : readFlag(own, inTree),
+    tree,
+    ...asModel(own, tree, inTree),
     starts: calls.some(({ starts }) => starts),
     startCalls: calls,
     warnings: setOutside
       ? [...candidate.flag.warnings, { code: 'set_outside_class_body', range: setOutside.range }]
       : candidate.flag.warnings,
   };
+}
+
+/** What pydantic makes of the flag of a class. */
+function asModel(
+  own: FoundClass,
+  tree: FlagReading,
+  reader: Reader,
+): Pick<ServerClass, 'runs' | 'field' | 'inheritsField'> {
+  const order = linearize(own, reader.follow);
+  const types = order.map((entry) => (entry.kind === 'class' ? flagFactsOf(entry.found)?.type?.makes : undefined));
+  if (!types.includes('field')) {
+    return { runs: tree, field: undefined, inheritsField: false };
+  }
+  return {
+    runs: readFlag(own, reader, (found) => fieldOf(found, linearize(found, reader.follow), reader) !== undefined),
+    field: fieldOf(own, order, reader),
+    inheritsField: fieldOf(own, order.slice(1), reader) !== undefined,
+  };
+}
+
+/**
+ * The nearest type of the flag in Python's order of bases, when it makes a field: of a class that is a model, pydantic then
+ * deletes the attribute, whether the class has the type itself or inherits it (measured with pydantic 2.14).
+ */
+function fieldOf(of: FoundClass, order: readonly OrderEntry[], reader: Reader): ModelField | undefined {
+  for (const entry of order) {
+    const type = entry.kind === 'class' ? flagFactsOf(entry.found)?.type : undefined;
+    if (entry.kind === 'class' && type) {
+      const { file, facts, index } = entry.found;
+      return type.makes === 'field' && isModel(of, reader.follow)
+        ? {
+            className: facts.classes[index]?.qualifiedName ?? '',
+            isOwn: isSame(entry.found, of),
+            file: file === reader.file ? undefined : file,
+            range: type.range,
+          }
+        : undefined;
+    }
+    // Gym's own type is ClassVar; of a base that cannot be looked at nobody knows.
+    if (entry.kind === 'gym_flag' || entry.kind === 'unresolved') {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+function flagFactsOf({ facts, index }: FoundClass): ClassFacts['flag'] | undefined {
+  return facts.classes[index]?.flag;
+}
+
+/** Whether a class is a pydantic model; one with a base that cannot be looked at is taken for one. */
+function isModel(candidate: FoundClass, follow: FollowReference, seen: ReadonlySet<string> = new Set()): boolean {
+  const key = `${candidate.file}\n${candidate.index}`;
+  const bases = seen.has(key) ? [] : (candidate.facts.classes[candidate.index]?.bases ?? []);
+  return bases.some((base) => {
+    const found = follow(candidate, base);
+    if (typeof found !== 'string') {
+      return isModel(found, follow, new Set([...seen, key]));
+    }
+    return found === 'harmless' ? base.kind === 'import' && /^pydantic(?:\.|$)/.test(base.module) : true;
+  });
 }
 
 function startedElsewhereBy(call: StartCall, alone: Reader, inTree: Reader): StartedElsewhere {
@@ -93,8 +157,12 @@ function readReference(reference: ClassReference, reader: Reader): FlagReading {
   return readFlag(found, reader);
 }
 
-/** The value that the class has when the file runs: that of the first class in Python's order of bases that has one. */
-function readFlag(own: FoundClass, reader: Reader): FlagReading {
+/**
+ * The value that the class has when the file runs: that of the first class in Python's order of bases that has one.
+ *
+ * @param isTaken whether a class does not get what its body says
+ */
+function readFlag(own: FoundClass, reader: Reader, isTaken = (_: FoundClass): boolean => false): FlagReading {
   const order = linearize(own, reader.follow);
   const gap = order.find((entry) => entry.kind === 'unresolved');
   const unknown: FlagReading = { value: 'unknown', origin: { kind: 'unresolved', what: gap?.what ?? '' } };
@@ -102,7 +170,7 @@ function readFlag(own: FoundClass, reader: Reader): FlagReading {
     if (entry.kind === 'unresolved') {
       return unknown;
     }
-    const reading = entry.kind === 'class' ? ownValue(entry.found, own, reader) : undefined;
+    const reading = entry.kind === 'class' ? ownValue(entry.found, own, reader, isTaken) : undefined;
     if (reading || entry.kind === 'gym_flag') {
       const isFirst = gap === undefined || isCertain(own, entry, reader.follow);
       return isFirst ? (reading ?? UNDECLARED) : unknown;
@@ -114,11 +182,16 @@ function readFlag(own: FoundClass, reader: Reader): FlagReading {
 const UNDECLARED: FlagReading = { value: 'not_declared', origin: undefined };
 
 /** What one class of the order says itself; undefined when it says nothing, so that the next one is asked. */
-function ownValue(entry: FoundClass, own: FoundClass, reader: Reader): FlagReading | undefined {
+function ownValue(
+  entry: FoundClass,
+  own: FoundClass,
+  reader: Reader,
+  isTaken: (found: FoundClass) => boolean,
+): FlagReading | undefined {
   const facts = entry.facts.classes[entry.index];
   const settings = settingsOf(entry, reader);
   const last = settings.at(-1);
-  if (!facts || (!facts.flag.bound && !last)) {
+  if (!facts || (!last && (!facts.flag.bound || isTaken(entry)))) {
     return undefined;
   }
   // The None of Gym's own base is nobody's declaration.

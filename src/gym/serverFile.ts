@@ -51,11 +51,30 @@ export interface ServerClass {
   readonly sameFile: FlagReading;
   /** Its bases in other files too. The same as `sameFile` while imports have not been followed. */
   readonly tree: FlagReading;
+  /**
+   * What Gym sees of the class when it runs: as `tree`, but pydantic takes from a class of the model what the class itself
+   * says of a field. The same as `tree` where no type makes a field of the flag.
+   */
+  readonly runs: FlagReading;
+  /** Where a type stands that makes a field of the flag in this class: in its own body, or in that of a base. */
+  readonly field: ModelField | undefined;
+  /** Whether a base makes a field of it, so that a plain value here would not be that of the class. */
+  readonly inheritsField: boolean;
   /** Whether running this file starts it. */
   readonly starts: boolean;
   /** Every call in this file that starts it or makes an application of it for uvicorn's workers. */
   readonly startCalls: readonly StartCall[];
   readonly warnings: readonly (FlagWarning | OutsideWarning)[];
+}
+
+/** A type that is no ClassVar, on `ray_enabled` of a pydantic model. */
+export interface ModelField {
+  /** The class in whose body it stands. */
+  readonly className: string;
+  readonly isOwn: boolean;
+  /** The file of that class; undefined when it is the same file. */
+  readonly file: string | undefined;
+  readonly range: SourceRange;
 }
 
 export interface OutsideWarning {

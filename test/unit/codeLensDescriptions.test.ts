@@ -25,6 +25,12 @@ const own = (value: FlagValue): FlagReading => reading(value, value === 'not_dec
 const fromBase = (value: FlagValue, file?: string): FlagReading =>
   reading(value, { kind: 'base', className: 'Base', file, range: inBase });
 
+/** A type that makes a field of the flag, in the class itself. */
+const AS_FIELD = {
+  runs: own('not_declared'),
+  field: { className: 'Server', isOwn: true, file: undefined, range: declaration },
+} satisfies Partial<ServerClass>;
+
 /** A started class that says what it says in its own body. */
 function server(value: 'on' | 'off' | 'not_declared' | 'unreadable', more: Partial<ServerClass> = {}): ServerClass {
   const startCalls = more.startCalls ?? [call];
@@ -38,6 +44,9 @@ function server(value: 'on' | 'off' | 'not_declared' | 'unreadable', more: Parti
     strict: value === 'on' || value === 'off' ? value : 'unknown',
     sameFile: own(value),
     tree: own(value),
+    runs: more.tree ?? own(value),
+    field: undefined,
+    inheritsField: false,
     starts: startCalls.some(({ starts }) => starts),
     warnings: [],
     ...more,
@@ -101,14 +110,8 @@ describe('what a class says', () => {
     ['Ray: not declared, the supervisor reads on', server('not_declared', { strict: 'on' })],
     ['Ray: not a plain True or False, the supervisor reads off', server('unreadable', { strict: 'off' })],
     ['Ray: on, declared more than once', server('on', { warnings: [warning('declared_more_than_once')] })],
-    [
-      'Ray: on? A pydantic field: Gym sees None at run time',
-      server('on', { warnings: [warning('annotated_without_class_var')] }),
-    ],
-    [
-      'Ray: off? A pydantic field: Gym sees None at run time',
-      server('off', { warnings: [warning('annotated_without_class_var')] }),
-    ],
+    ['Ray: on? A pydantic field: Gym sees None at run time', server('on', AS_FIELD)],
+    ['Ray: off? A pydantic field: Gym sees None at run time', server('off', AS_FIELD)],
     [
       'Ray: on, not read by the supervisor',
       server('on', { startCalls: [{ ...call, receiver: 'App', throughAlias: true }] }),
@@ -150,7 +153,7 @@ describe('the tooltip', () => {
 
   test('warns of a cluster that is not there, and of a field that Gym does not see', () => {
     assert.match(flagOf(server('off', { tree: own('on') })).tooltip ?? '', /reads False\. It may start no cluster/);
-    const field = flagOf(server('off', { warnings: [warning('annotated_without_class_var')] })).tooltip;
+    const field = flagOf(server('off', AS_FIELD)).tooltip;
     assert.match(field ?? '', /pydantic model.*0\.7\.0 uses Ray all the same.*ClassVar\[bool\]/);
   });
 });
@@ -208,7 +211,7 @@ describe('what can be done', () => {
     const inherits = server('not_declared', { tree: fromBase('on', '/w/base.py') });
     const lenses = lensesOf(inherits, 'none');
     assert.deepEqual(titles(lenses).slice(2), ['Add declaration', 'Run server', 'Start Ray']);
-    assert.deepEqual(lenses[2]?.action, { declareIn: nameRange });
+    assert.deepEqual(lenses[2]?.action, { declareIn: nameRange, asClassVar: false });
   });
 
   test('nothing with a class that the file does not start', () => {

@@ -20,7 +20,9 @@ const server = (body: string, start = 'S.run_webserver()'): string =>
   `${IMPORT}class S(SimpleResourcesServer):\n    ${body}\n\n${start}\n`;
 
 const fixesOf = (problems: readonly GymProblem[]): string[] =>
-  problems.flatMap(({ fixes }) => fixes.map((fix) => ('value' in fix ? `${fix.kind} ${fix.value}` : fix.kind)));
+  problems.flatMap(({ fixes }) =>
+    fixes.map((fix) => ('value' in fix ? `${fix.kind} ${fix.value}${fix.asClassVar ? ' as ClassVar' : ''}` : fix.kind)),
+  );
 
 describe('one problem for one cause', () => {
   const cases: Readonly<Record<string, [string, string[], ProblemContext?]>> = {
@@ -74,6 +76,69 @@ describe('one problem for one cause', () => {
         codes,
       ),
     );
+  }
+});
+
+/** What each class keeps is what pydantic 2.14.4 leaves it, run with Gym's own base. */
+describe('a type in a base that makes a field of the flag', () => {
+  const B = 'class B(SimpleResourcesServer):\n    ray_enabled: bool = False\n';
+  const M = 'class M(SimpleResourcesServer):\n    ray_enabled = True\n';
+  const start = 'S.run_webserver()\n';
+  const cases: Readonly<Record<string, [string, string[], string[], RegExp?]>> = {
+    'takes the value of a class below': [
+      `${B}class S(B):\n    ray_enabled = True\n${start}`,
+      ['ray-enabled-model-field', 'ray-enabled-model-field'],
+      ['annotate_class_var', 'drop_annotation', 'declare on as ClassVar'],
+      /S keeps Gym's None.*does not see the True/,
+    ],
+    'takes what would be inherited': [
+      `${B}class S(B): pass\n${start}`,
+      ['ray-enabled-model-field', 'ray-enabled-model-field'],
+      ['annotate_class_var', 'drop_annotation', 'declare off as ClassVar'],
+      /S does not inherit the False that B declares.*keeps Gym's None/,
+    ],
+    'without a value takes it too': [
+      `class B(SimpleResourcesServer):\n    ray_enabled: bool\nclass S(B): pass\n${start}`,
+      ['ray-enabled-not-declared'],
+      ['declare off as ClassVar', 'declare on as ClassVar'],
+    ],
+    'leaves a class variable': [
+      `${B}class S(B):\n    ray_enabled: ClassVar[bool] = True\n${start}`,
+      ['ray-enabled-model-field'],
+      ['annotate_class_var', 'drop_annotation'],
+    ],
+    'leaves the value of another base': [
+      `${B}${M}class S(B, M): pass\n${start}`,
+      ['ray-enabled-model-field', 'ray-enabled-model-field'],
+      ['annotate_class_var', 'drop_annotation', 'declare off as ClassVar', 'declare on as ClassVar'],
+      /keeps the True of M/,
+    ],
+    'and comes after another one changes nothing of what is inherited': [
+      `${B}${M}class S(M, B): pass\n${start}`,
+      ['ray-enabled-model-field', 'ray-enabled-not-readable'],
+      ['annotate_class_var', 'drop_annotation', 'declare on as ClassVar'],
+    ],
+    'is none in a class that is no model': [
+      `class B:\n    ray_enabled: bool = True\nclass S(B, SimpleResourcesServer): pass\n${start}`,
+      ['ray-enabled-not-readable'],
+      ['declare on as ClassVar'],
+    ],
+    'comes after the type of Gym': [
+      `from pydantic import BaseModel\nclass B(BaseModel):\n    ray_enabled: bool = True\nclass S(SimpleResourcesServer, B):\n    ray_enabled = True\n${start}`,
+      ['ray-enabled-model-field'],
+      ['annotate_class_var', 'drop_annotation'],
+    ],
+  };
+  for (const [name, [text, codes, fixes, message]] of Object.entries(cases)) {
+    test(name, async () => {
+      const found = await problemsOf(`${IMPORT}from typing import ClassVar\n${text}`);
+      assert.deepEqual(
+        found.map(({ code }) => code),
+        codes,
+      );
+      assert.deepEqual(fixesOf(found), fixes);
+      assert.match(found.at(-1)?.message ?? '', message ?? /./);
+    });
   }
 });
 
