@@ -4,7 +4,7 @@ import type { SourceRange } from '../python/syntax';
 /** Which problems of a file its own comments silence. */
 export type IsSilenced = (problem: { readonly code: string; readonly range: SourceRange }) => boolean;
 
-const DIRECTIVE = /#\s*shardboard:\s*(ignore-file|ignore)(?![\w-])(?:\s*\[([^\]]*)\])?/;
+const DIRECTIVE = /#\s*shardboard:\s*(ignore-file|ignore)(?![\w-])(?:\s*\[([^\]]*)\])?/g;
 
 interface Directive {
   /** The line that it is for; undefined for the whole file. */
@@ -15,12 +15,13 @@ interface Directive {
 
 /**
  * Reads `# shardboard: ignore` and `# shardboard: ignore[code, code]`, for their own line or, alone on a line, for the next
- * one, and `# shardboard: ignore-file[code]` above the first statement that is not the docstring. Comments are those of the
+ * one that is no comment, and `# shardboard: ignore-file[code]` above the first statement that is not the docstring. Comments are those of the
  * grammar: the same words in a string mean nothing.
  */
 export function readSilencing(root: Node, text: string): IsSilenced {
+  const lines = text.split('\n');
   const directives = text.includes('shardboard:')
-    ? root.descendantsOfType('comment').flatMap((comment) => directiveOf(comment, root, text))
+    ? root.descendantsOfType('comment').flatMap((comment) => directivesOf(comment, root, lines))
     : [];
   return ({ code, range }) =>
     directives.some(
@@ -28,19 +29,22 @@ export function readSilencing(root: Node, text: string): IsSilenced {
     );
 }
 
-function directiveOf(comment: Node, root: Node, text: string): Directive[] {
-  const match = DIRECTIVE.exec(comment.text);
-  if (!match) {
-    return [];
+function directivesOf(comment: Node, root: Node, lines: readonly string[]): Directive[] {
+  return [...comment.text.matchAll(DIRECTIVE)].flatMap(([, kind, list]) => {
+    const codes = list === undefined ? undefined : new Set(list.split(',').map((code) => code.trim()));
+    if (kind === 'ignore-file') {
+      return isNearTop(comment, root) ? [{ line: undefined, codes }] : [];
+    }
+    return [{ line: lineMeantBy(comment, lines), codes }];
+  });
+}
+
+function lineMeantBy({ startPosition: { row, column } }: Node, lines: readonly string[]): number {
+  if (lines[row]?.slice(0, column).trim() !== '') {
+    return row;
   }
-  const codes = match[2] === undefined ? undefined : new Set(match[2].split(',').map((code) => code.trim()));
-  if (match[1] === 'ignore-file') {
-    return isNearTop(comment, root) ? [{ line: undefined, codes }] : [];
-  }
-  const { row, column } = comment.startPosition;
-  const lineStart = comment.startIndex - column;
-  const isAlone = text.slice(lineStart, comment.startIndex).trim() === '';
-  return [{ line: isAlone ? row + 1 : row, codes }];
+  const further = lines.slice(row + 1).findIndex((line) => !/^[ \t\f]*#/.test(line));
+  return row + 1 + Math.max(further, 0);
 }
 
 function isNearTop(comment: Node, root: Node): boolean {
