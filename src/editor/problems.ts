@@ -25,6 +25,8 @@ export interface ProblemDependencies {
 export interface ShownProblems extends vscode.Disposable {
   /** Those of the document as it is now; none while its problems are still being looked for. */
   of(document: vscode.TextDocument): readonly GymProblem[];
+  /** Looks for those of the text as it is at this moment: who saves does not wait until they are shown. */
+  findNow(document: vscode.TextDocument): Promise<readonly GymProblem[]>;
 }
 
 const SECTION = 'shardboard.problems';
@@ -44,10 +46,14 @@ export function registerProblems(dependencies: ProblemDependencies): ShownProble
   const collection = disposables.add(vscode.languages.createDiagnosticCollection('shardboard'));
   const shown = new WeakMap<vscode.TextDocument, { version: number; problems: readonly GymProblem[] }>();
 
+  const find = async (document: vscode.TextDocument): Promise<readonly GymProblem[] | undefined> => {
+    const found = isEnabled(document) ? await problemsIn(document, dependencies) : [];
+    return found?.filter((problem) => !isOff(problem, document));
+  };
+
   const refresh = async (document: vscode.TextDocument): Promise<void> => {
     const { version } = document;
-    const found = isEnabled(document) ? await problemsIn(document, dependencies) : [];
-    const problems = found?.filter((problem) => !isOff(problem, document));
+    const problems = await find(document);
     if (document.isClosed || document.version !== version || problems === undefined) {
       return;
     }
@@ -93,6 +99,7 @@ export function registerProblems(dependencies: ProblemDependencies): ShownProble
       const known = shown.get(document);
       return known?.version === document.version ? known.problems : [];
     },
+    findNow: async (document) => (isServerFile(document) ? ((await find(document)) ?? []) : []),
     dispose: () => disposables.dispose(),
   };
 }

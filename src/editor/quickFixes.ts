@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import { changesFor, fixTitle, hasOneSafeFix, silencingChange } from '../gym/fixProblem';
-import { applyChanges, type TextChange } from '../gym/flagEdits';
+import { fixAll } from '../gym/fixAll';
+import { changesFor, fixTitle, silencingChange } from '../gym/fixProblem';
+import type { TextChange } from '../gym/flagEdits';
 import type { GymProblem } from '../gym/problems';
 import { type PythonParser, withTree } from '../python/parser';
 import { editBetween } from '../python/textEdit';
@@ -15,11 +16,10 @@ export function registerQuickFixes(parser: PythonParser, shown: ShownProblems): 
     { language: 'python' },
     {
       async provideCodeActions(document, range, context) {
-        const problems = shown.of(document);
         if (context.only && FIX_ALL.intersects(context.only)) {
-          return [await fixAll(parser, document, problems)].filter((action) => action !== undefined);
+          return [await fixAllAction(parser, document, shown)].filter((action) => action !== undefined);
         }
-        const here = problems.filter((problem) => toRange(problem.range).intersection(range));
+        const here = shown.of(document).filter((problem) => toRange(problem.range).intersection(range));
         const actions = await Promise.all(here.map((problem) => fixesOf(parser, document, problem, context)));
         return actions.flat();
       },
@@ -61,33 +61,15 @@ async function fixesOf(
 }
 
 /** One action that mends everything for which there is one safe way. */
-async function fixAll(
+async function fixAllAction(
   parser: PythonParser,
   document: vscode.TextDocument,
-  problems: readonly GymProblem[],
+  shown: ShownProblems,
 ): Promise<vscode.CodeAction | undefined> {
+  const { version } = document;
   const original = document.getText();
-  let text = original;
-  // From the end to the beginning: what is above stays where it is, but for imports, which come at the top.
-  const waiting = problems
-    .filter(hasOneSafeFix)
-    .map((problem) => ({ problem, offset: document.offsetAt(toRange(problem.subject).start) }))
-    .sort((one, other) => other.offset - one.offset);
-  for (const [index, { problem, offset }] of waiting.entries()) {
-    const [fix] = problem.fixes;
-    const subject = moved(problem, offset, text);
-    const before = text;
-    const changes = fix && (await withTree(parser, before, (root) => changesFor(fix, subject, root, before)));
-    if (changes) {
-      text = applyChanges(text, changes);
-      for (const later of waiting.slice(index + 1)) {
-        later.offset += changes
-          .filter(({ start }) => start <= later.offset)
-          .reduce((sum, change) => sum + change.text.length - (change.end - change.start), 0);
-      }
-    }
-  }
-  const edit = editBetween(original, text);
+  const text = await fixAll(parser, original, await shown.findNow(document));
+  const edit = document.version === version ? editBetween(original, text) : undefined;
   if (!edit) {
     return undefined;
   }
@@ -99,18 +81,4 @@ async function fixAll(
   };
   action.edit = toEdit(document, [changed]);
   return action;
-}
-
-/** The subject of a problem where it stands now: it keeps its length, and its end its line when it has only one. */
-function moved({ subject }: GymProblem, offset: number, text: string): GymProblem['subject'] {
-  const before = text.slice(0, offset);
-  const startLine = before.split('\n').length - 1;
-  const startColumn = offset - (before.lastIndexOf('\n') + 1);
-  const lines = subject.endLine - subject.startLine;
-  return {
-    startLine,
-    startColumn,
-    endLine: startLine + lines,
-    endColumn: lines === 0 ? startColumn + subject.endColumn - subject.startColumn : subject.endColumn,
-  };
 }

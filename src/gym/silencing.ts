@@ -30,7 +30,7 @@ export function readSilencing(root: Node, text: string): IsSilenced {
 }
 
 function directivesOf(comment: Node, root: Node, lines: readonly string[]): Directive[] {
-  return [...comment.text.matchAll(DIRECTIVE)].flatMap(([, kind, list]) => {
+  return [...comment.text.matchAll(DIRECTIVE)].flatMap(([, kind, list]): Directive[] => {
     const codes = list === undefined ? undefined : new Set(list.split(',').map((code) => code.trim()));
     if (kind === 'ignore-file') {
       return isNearTop(comment, root) ? [{ line: undefined, codes }] : [];

@@ -58,6 +58,27 @@ suite('problems of server files', () => {
     assert.ok(text.includes('@ray.remote(runtime_env={"py_executable": sys.executable})\ndef work'), text);
   });
 
+  test('what is mended when a file is saved is the text as it is then', async () => {
+    const setting = vscode.workspace.getConfiguration('editor');
+    await setting.update(
+      'codeActionsOnSave',
+      { 'source.fixAll.shardboard': 'explicit' },
+      vscode.ConfigurationTarget.Global,
+    );
+    try {
+      const document = await open(`${GYM}class S(SimpleResourcesServer):\n    pass\n`);
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(4, 4), 'ray_enabled: bool = True\n    ');
+      await vscode.workspace.applyEdit(edit);
+      // Not document.save(): only the command runs what is to be done on an explicit save.
+      await vscode.commands.executeCommand('workbench.action.files.save');
+      assert.match(document.getText(), /ray_enabled: ClassVar\[bool\] = True/);
+      assert.equal(document.isDirty, false);
+    } finally {
+      await setting.update('codeActionsOnSave', undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
   test('a comment silences a problem, and the fix writes the comment', async () => {
     const document = await open(`${GYM}class S(SimpleResourcesServer):\n    ray_enabled: bool = True\n`);
     const [problem] = await problemsOf(document, [FIELD]);
