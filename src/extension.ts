@@ -151,7 +151,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
       readings: { read: readings.read, onDidChange: servers.onDidChange },
       contextOf: async (path) => ({
         gym: await gymVersion(path),
-        rayUse: (await servers.findRayUse(path)) ?? 'none',
+        rayUse: (await servers.findRayUse(path)) ?? 'unknown',
       }),
       documentation: vscode.Uri.joinPath(context.extensionUri, 'docs', 'problems.md'),
       onError: (error) => logError(messageOf(error)),

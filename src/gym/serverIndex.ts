@@ -38,8 +38,8 @@ export interface ServerIndex {
   readDocument(path: string, facts: ModuleFacts): ServerFile;
   /** The text of the file on disk counts again. */
   closeDocument(path: string): void;
-  /** The nearest place that needs Ray in a file and in what it imports of the workspace; undefined when there is none. */
-  findRayUse(path: string): Promise<RayReach | undefined>;
+  /** The nearest place that needs Ray in a file and in what it imports of the workspace; undefined when it is not known. */
+  findRayUse(path: string): Promise<RayReach | 'none' | undefined>;
   /** Whether a text may hold a server: it speaks of Gym, or of a class that servers are made from in this workspace. */
   mayHoldServers(text: string): boolean;
   dispose(): void;
@@ -299,7 +299,7 @@ export function createServerIndex({ files, read, roots, installed, onError }: Se
     },
     async findRayUse(path) {
       const facts = store.documentOf(path) ?? (await store.load(path));
-      return facts && (await findRayUse(path, facts, store, roots()));
+      return facts && (await findRayUse(path, facts, store, roots(), installed(path)));
     },
     mayHoldServers: (text) => names.mayHold(text),
     dispose() {

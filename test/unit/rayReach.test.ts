@@ -17,7 +17,7 @@ async function reachOf(files: Record<string, string>): Promise<string | undefine
   });
   const found = await index.findRayUse('/w/app.py');
   index.dispose();
-  return found && `${found.file}:${found.use.range.startLine} ${found.use.text}`;
+  return typeof found === 'object' ? `${found.file}:${found.use.range.startLine} ${found.use.text}` : found;
 }
 
 describe('the use of Ray that a server reaches', () => {
@@ -53,6 +53,36 @@ describe('the use of Ray that a server reaches', () => {
       '/w/nemo_gym/server_utils.py': 'import ray\n',
       '/site/lib.py': 'import ray\n',
     };
-    assert.equal(await reachOf(files), undefined);
+    assert.equal(await reachOf(files), 'none');
   });
+
+  /** Imports in `/w/app.py`, and what is known then. */
+  const others: Readonly<Record<string, [string, 'none' | undefined]>> = {
+    'Python itself': ['import os.path\nfrom __future__ import annotations\n', 'none'],
+    'an installed package': ['from lib import anything\nimport lib.sub\n', 'none'],
+    'modules of a folder': ['from folder import one\n', 'none'],
+    'what a package makes itself': ['from p import made_up\n', 'none'],
+    'a module that is nowhere': ['import gone\n', undefined],
+    'a module that is not beside the file': ['from . import gone\n', undefined],
+    'a module that is not in its package': ['import p.gone\n', undefined],
+    'a module that the folder does not have': ['from folder import one, gone\n', undefined],
+    'a file that does not parse': ['import broken\n', undefined],
+    'a file that imports what is nowhere': ['import inner\n', undefined],
+    'what only running the file can tell': ['import importlib\n', undefined],
+    'nothing, of what only a type checker reads': ['if TYPE_CHECKING:\n    import gone\n', 'none'],
+  };
+  for (const [name, [text, expected]] of Object.entries(others)) {
+    test(`is ${expected ?? 'not known'}, of ${name}`, async () => {
+      const files = {
+        '/w/app.py': text,
+        '/w/folder/one.py': '',
+        '/w/p/__init__.py': '',
+        '/w/broken.py': 'def (\n',
+        '/w/inner.py': 'import gone\n',
+        '/site/lib/__init__.py': 'import ray\n',
+        '/site/lib/sub.py': '',
+      };
+      assert.equal(await reachOf(files), expected);
+    });
+  }
 });
