@@ -224,7 +224,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
       await readyInterpreter('benchmark');
     };
     panels.show(
-      await submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks, checkEnvironment }),
+      await inTrust(() =>
+        submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks, checkEnvironment }),
+      ),
     );
   });
   command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
@@ -250,7 +252,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('filterServers', () => filterServers(serversView));
   command('clearServersFilter', async () => serversView.filter(undefined));
   command('refreshServers', () => refreshServers(files, servers, configurations));
-  command('togglePracticeModel', () => togglePracticeModel(practiceModel));
+  command('togglePracticeModel', () => inTrust(() => togglePracticeModel(practiceModel)));
   command('forgetModelKeys', async () => {
     const count = await keys.forgetAll();
     void vscode.window.showInformationMessage(

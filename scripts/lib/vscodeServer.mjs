@@ -19,6 +19,7 @@ const START_LIMIT_MS = 60_000;
  * @property {string} userDataDir kept by the caller; its settings are the caller's too
  * @property {string} extensionsDir must be fresh: VS Code looks for new extensions only in a folder that it has not used
  * @property {number} [port] a free one by default
+ * @property {boolean} [asksForTrust] whether a new folder is untrusted until a person trusts it; by default all are trusted
  * @property {readonly string[]} [args] further arguments of the server
  * @property {NodeJS.ProcessEnv} [env] further variables, for the extension host too
  */
@@ -38,7 +39,15 @@ const START_LIMIT_MS = 60_000;
  * @param {ServerOptions} options
  * @returns {Promise<VSCodeServer>}
  */
-export async function startVSCodeServer({ program, userDataDir, extensionsDir, port, args = [], env = {} }) {
+export async function startVSCodeServer({
+  program,
+  userDataDir,
+  extensionsDir,
+  port,
+  asksForTrust = false,
+  args = [],
+  env = {},
+}) {
   const ownPort = port ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'shardboard-vscode-'));
   const token = randomBytes(24).toString('hex');
@@ -56,7 +65,8 @@ export async function startVSCodeServer({ program, userDataDir, extensionsDir, p
       program.server,
       ...['--host', '127.0.0.1', '--port', String(ownPort), '--connection-token-file', tokenFile],
       ...['--user-data-dir', userDataDir, '--extensions-dir', extensionsDir],
-      ...['--accept-server-license-terms', '--disable-telemetry', '--disable-experiments', '--disable-workspace-trust'],
+      ...['--accept-server-license-terms', '--disable-telemetry', '--disable-experiments'],
+      ...(asksForTrust ? [] : ['--disable-workspace-trust']),
       ...args,
     ],
     { env: { ...environmentForVSCode(process.env), ...env }, stdio: ['ignore', log, log], detached: true },

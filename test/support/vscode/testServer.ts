@@ -36,6 +36,8 @@ export interface TestServerOptions {
   readonly settings?: Settings;
   /** Installed the way a person installs a file. */
   readonly vsix?: string;
+  /** Whether a new folder is untrusted until a person trusts it. */
+  readonly asksForTrust?: boolean;
   /** Further arguments of the server. */
   readonly args?: readonly string[];
   /** Further variables, for the extension host too. */
@@ -46,6 +48,7 @@ export interface TestServerOptions {
 export async function startTestServer({
   settings = {},
   vsix,
+  asksForTrust = false,
   args = [],
   env = {},
 }: TestServerOptions): Promise<VSCodeServer> {
@@ -76,6 +79,7 @@ export async function startTestServer({
       program,
       userDataDir,
       extensionsDir,
+      asksForTrust,
       args: ['--force-disable-user-env', ...args],
       // No gallery: the setting alone does not stop VS Code from asking one.
       env: { EXTENSIONS_GALLERY: '{}', ...env },

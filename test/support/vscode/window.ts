@@ -23,6 +23,7 @@ export interface WindowOptions {
   /** The packed extension. */
   readonly vsix: string;
   readonly settings?: Settings;
+  readonly asksForTrust?: boolean;
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -67,12 +68,13 @@ export interface CodeWindow {
 }
 
 /** Opens a window on a folder, with the packed extension installed. */
-export async function openWindow({ folder, vsix, settings, env }: WindowOptions): Promise<CodeWindow> {
+export async function openWindow({ folder, vsix, settings, asksForTrust, env }: WindowOptions): Promise<CodeWindow> {
   const server = await startTestServer({
     vsix,
     // Ends the server minutes after its last window went, for a test that is killed outright; a reload is quicker.
     args: ['--enable-remote-auto-shutdown'],
     ...(settings === undefined ? {} : { settings }),
+    ...(asksForTrust === undefined ? {} : { asksForTrust }),
     ...(env === undefined ? {} : { env }),
   });
   let browser: Browser | undefined;
