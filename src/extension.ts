@@ -6,6 +6,7 @@ import { createRuns } from './benchmark/runs';
 import { type ClusterState, createClusterService } from './cluster/service';
 import { addRayEnabled } from './commands/addRayEnabled';
 import {
+  copyAddress,
   copyDashboardToken,
   joinCluster,
   leaveCluster,
@@ -13,12 +14,14 @@ import {
   startCluster,
   stopCluster,
 } from './commands/clusterCommands';
+import { handToTerminals } from './commands/clusterInTerminals';
 import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
 import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { goToConfiguration } from './commands/goToConfiguration';
 import { goToServer } from './commands/goToServer';
 import { inTrust } from './commands/inTrust';
+import { clientOf, copyJobId, openJobLog, stopJob } from './commands/jobCommands';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
 import { openSetting } from './commands/openSetting';
@@ -47,6 +50,7 @@ import { findInterpreter } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
 import { followAttention } from './views/attention';
 import { registerClusterView } from './views/clusterView';
+import { registerJobLogs } from './views/jobLogs';
 import { registerResultsPanels } from './views/resultsPanel';
 import { registerResultsView } from './views/resultsView';
 import { registerRunLogs } from './views/runLogs';
@@ -122,6 +126,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   const clusterView = keep(registerClusterView(cluster, runs));
   keep(registerStatusBar(cluster, runs));
   const logs = keep(registerRunLogs(runs));
+  const jobLogs = keep(registerJobLogs((id) => clientOf(cluster).jobLogs(id)));
   const files = createWorkspaceSourceFiles();
   const packages = keep(createChosenPackages());
   const dist = join(context.extensionPath, 'dist');
@@ -203,6 +208,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   );
 
   keep(cluster.onDidChange(updateContext));
+  keep(handToTerminals(context.environmentVariableCollection, cluster, (error) => logError(messageOf(error))));
   keep(cluster.onDidChange(tellOfLoss));
 
   const keys = createModelKeys(context);
@@ -216,7 +222,13 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('showCluster', async () => {
     await vscode.commands.executeCommand('shardboard.cluster.focus');
   });
-  command('openDashboard', () => openDashboard(cluster));
+  command('openDashboard', (line) => openDashboard(cluster, line));
+  command('copyAddress', () => copyAddress(cluster));
+  command('refreshCluster', () => cluster.refresh());
+  // For the menus of the Cluster view; not in the palette.
+  command('openJobLog', (line) => openJobLog({ cluster, runs, runLogs: logs, jobLogs }, line));
+  command('stopJob', (line) => stopJob({ cluster, runs, runLogs: logs, jobLogs }, line));
+  command('copyJobId', copyJobId);
   command('copyDashboardToken', () => copyDashboardToken(cluster));
   command('submitBenchmark', async () => {
     const findBenchmarks = () => findWorkspaceBenchmarks(parser);

@@ -49,15 +49,20 @@ export async function driverAccess(
   if (typeof address !== 'string') {
     return address ?? { reason: 'it does not tell its address' };
   }
-  const token = cluster.token();
-  if (token === undefined) {
-    return { gcsAddress: address, tokenFile: undefined };
-  }
-  const tokenFile = await fileWith(token, machine.tokenFiles);
+  const tokenFile = await tokenFileOf(cluster, machine.tokenFiles);
   // Not written into one here: the token of a cluster that was joined stays in the editor's secret storage.
-  return tokenFile === undefined
+  return cluster.token() !== undefined && tokenFile === undefined
     ? { reason: `its token is in no file where Ray would look. Put it into ${machine.tokenFiles.at(-1)}` }
     : { gcsAddress: address, tokenFile };
+}
+
+/** What Ray calls RAY_AUTH_TOKEN_PATH of the cluster; undefined when there is no token, or none in a file. */
+export async function tokenFileOf(
+  cluster: Pick<KnownCluster, 'token' | 'tokenFile'>,
+  files: readonly string[] = thisMachine().tokenFiles,
+): Promise<string | undefined> {
+  const token = cluster.token();
+  return cluster.tokenFile() ?? (token === undefined ? undefined : await fileWith(token, files));
 }
 
 async function fileWith(token: string, files: readonly string[]): Promise<string | undefined> {

@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import type { Runs } from '../benchmark/runs';
+import { driverAccess } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { normaliseAddress } from '../ray/address';
 import { jobHasEnded } from '../ray/client';
 import { RayError } from '../ray/rayError';
+import { jobOfLine } from '../views/clusterTree';
 import { withProgress } from './register';
 
 /** Starts the local cluster, with its stages shown and a way to cancel. */
@@ -113,11 +115,36 @@ export async function joinCluster(cluster: ClusterService, proposed: unknown): P
   );
 }
 
-/** Opens the dashboard in the browser. Works from a remote window too. */
-export async function openDashboard(cluster: ClusterService): Promise<void> {
+/** Opens the dashboard in the browser, at a job when its line is given. Works from a remote window too. */
+export async function openDashboard(cluster: ClusterService, line: unknown): Promise<void> {
   const state = cluster.state();
   if (state.kind === 'running') {
-    await vscode.env.openExternal(await vscode.env.asExternalUri(vscode.Uri.parse(state.dashboardUrl)));
+    const dashboard = await vscode.env.asExternalUri(vscode.Uri.parse(state.dashboardUrl));
+    const job = jobOfLine(line);
+    await vscode.env.openExternal(
+      job === undefined ? dashboard : dashboard.with({ fragment: `/jobs/${encodeURIComponent(job)}` }),
+    );
+  }
+}
+
+/** Puts an address of the cluster on the clipboard: the dashboard's, or the one that programs and nodes join by. */
+export async function copyAddress(cluster: ClusterService): Promise<void> {
+  const state = cluster.state();
+  if (state.kind !== 'running') {
+    throw new UserError('No Ray cluster is running here.');
+  }
+  const access = await driverAccess(cluster);
+  const addresses = [
+    ...('reason' in access ? [] : [{ label: access.gcsAddress, description: 'for ray.init and nodes that join' }]),
+    { label: state.dashboardUrl, description: 'dashboard and ray job submit' },
+  ];
+  const chosen =
+    addresses.length === 1
+      ? addresses[0]
+      : await vscode.window.showQuickPick(addresses, { title: 'Copy address of Ray cluster' });
+  if (chosen) {
+    await vscode.env.clipboard.writeText(chosen.label);
+    void vscode.window.showInformationMessage(`${chosen.label} is on the clipboard.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { acceptFirst, until } from './steps';
 
 interface Line {
   readonly item: vscode.TreeItem;
@@ -229,25 +230,4 @@ async function setEnabled(value: boolean | undefined): Promise<void> {
   await vscode.workspace
     .getConfiguration('shardboard')
     .update('codeLens.enabled', value, vscode.ConfigurationTarget.Workspace);
-}
-
-/** Accepts the first entry of the list that a command shows. Nothing tells when it is shown; before, accepting does nothing. */
-async function acceptFirst(command: Thenable<unknown>): Promise<void> {
-  let hasEnded = false;
-  const ended = Promise.resolve(command).finally(() => {
-    hasEnded = true;
-  });
-  await until('the command has ended', async () => {
-    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-    return hasEnded;
-  });
-  await ended;
-}
-
-/** Waits for something that no event tells of; Mocha's own time limit ends it. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries += 1) {
-    assert.ok(tries < 300, `not so after 30 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
