@@ -3,12 +3,13 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
 import { createRuns } from './benchmark/runs';
+import { readCaFile } from './cluster/clusterAccess';
+import { loadClusterRecord } from './cluster/clusterRecord';
 import { type ClusterState, createClusterService } from './cluster/service';
 import { addRayEnabled } from './commands/addRayEnabled';
 import {
   copyAddress,
   copyDashboardToken,
-  joinCluster,
   leaveCluster,
   openDashboard,
   startCluster,
@@ -16,12 +17,14 @@ import {
 } from './commands/clusterCommands';
 import { handToTerminals } from './commands/clusterInTerminals';
 import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
+import { createEvaluatorOffer } from './commands/evaluatorOffer';
 import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { goToConfiguration } from './commands/goToConfiguration';
 import { goToServer } from './commands/goToServer';
 import { inTrust } from './commands/inTrust';
 import { clientOf, copyJobId, openJobLog, stopJob } from './commands/jobCommands';
+import { joinCluster } from './commands/joinCluster';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
 import { openSetting } from './commands/openSetting';
@@ -46,7 +49,7 @@ import { createReaderThreads } from './gym/readerThreads';
 import { createServerIndex } from './gym/serverIndex';
 import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
-import { findInterpreter } from './python/interpreterFinder';
+import { findInterpreter, resolveVariables } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
 import { followAttention } from './views/attention';
 import { registerClusterView } from './views/clusterView';
@@ -85,6 +88,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   const parser = keep(createPythonParser(join(context.extensionPath, 'dist')));
 
   const globalFolder = context.globalStorageUri.fsPath;
+  const joined = createJoinedStore(context);
   const cluster = keep(
     createClusterService({
       storageFolder: globalFolder,
@@ -92,7 +96,8 @@ export function activate(context: vscode.ExtensionContext): Exports {
       watcher: join(context.extensionPath, 'dist', 'clusterWatcher.js'),
       resources: clusterResources,
       isKept: isClusterKept,
-      joined: createJoinedStore(context),
+      joined,
+      readCa,
     }),
   );
   keep(onDidChangeKept(() => void cluster.updateKept().catch((error) => logError(messageOf(error)))));
@@ -120,6 +125,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   );
 
   flush = () => runs.flush();
+  const evaluatorOffer = keep(createEvaluatorOffer(runs, (error) => void showError(error, log)));
 
   const panels = keep(registerResultsPanels(context, runs, runAction));
   keep(registerResultsView(context, runs, runAction));
@@ -217,7 +223,10 @@ export function activate(context: vscode.ExtensionContext): Exports {
   };
   command('startCluster', () => inTrust(() => startCluster(cluster)));
   command('stopCluster', () => stopCluster(cluster, runs));
-  command('joinCluster', (address) => inTrust(() => joinCluster(cluster, address)));
+  const startedUrl = async () => (await loadClusterRecord(globalFolder))?.dashboardUrl;
+  command('joinCluster', (address, options) =>
+    inTrust(() => joinCluster({ cluster, store: joined, readCa, startedUrl }, address, options)),
+  );
   command('leaveCluster', () => leaveCluster(cluster, runs));
   command('showCluster', async () => {
     await vscode.commands.executeCommand('shardboard.cluster.focus');
@@ -237,10 +246,20 @@ export function activate(context: vscode.ExtensionContext): Exports {
     };
     panels.show(
       await inTrust(() =>
-        submitBenchmark({ context, cluster, runs, practiceModel, keys, findBenchmarks, checkEnvironment }),
+        submitBenchmark({
+          context,
+          cluster,
+          submit: evaluatorOffer.submit,
+          practiceModel,
+          keys,
+          findBenchmarks,
+          checkEnvironment,
+        }),
       ),
     );
   });
+  // For the button of an error; not in the palette.
+  command('submitWithEvaluator', async (id) => panels.show(await inTrust(() => evaluatorOffer.take(id))));
   command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
   command('showResults', async (id) => {
     const run = typeof id === 'string' ? id : runs.latest();
@@ -294,6 +313,12 @@ export function activate(context: vscode.ExtensionContext): Exports {
       isClusterKnown = true;
       updateContext();
     }
+  }
+
+  async function readCa(): Promise<string | undefined> {
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    const path = vscode.workspace.getConfiguration('shardboard', folder).get<string>('caFile', '');
+    return path === '' ? undefined : await readCaFile(resolveVariables(path, folder));
   }
 
   /** The interpreter, once it is certain that it has what a cluster, or a benchmark on one, needs. */

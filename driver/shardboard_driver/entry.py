@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
 from . import events
 from .endpoint_check import check_endpoint
+from .evaluator_check import check_evaluator
 from .failure import RunFailure, last_line
 from .key import read_key, remove_key_file
 from .output import prepare_folder
@@ -66,10 +66,8 @@ def main(request_file: str) -> int:
 
 def _run_on_ray(tally: Tally, first_check: Future[None], check: Callable[[], None]) -> int:
     events.stage("connecting")
+    check_evaluator(tally.request.repeats)
     try:
-        if tally.request.repeats > 1 and not find_spec("scipy"):
-            # The evaluator would find out when every answer has been paid for.
-            raise ImportError("No module named 'scipy'")
         from .cluster import connect, warm_up
 
         connect()

@@ -5,7 +5,7 @@ from typing import Literal
 
 from .redaction import redact
 
-type Reason = Literal["request", "environment", "benchmark", "endpoint", "shards", "disk", "internal"]
+type Reason = Literal["request", "environment", "evaluator", "benchmark", "endpoint", "shards", "disk", "internal"]
 
 
 class RunFailure(Exception):

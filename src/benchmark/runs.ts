@@ -16,6 +16,9 @@ import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from
 /** A run going on is saved at most this often, in ms: enough to show after a crash what was last seen. */
 const SAVE_EVERY_MS = 5000;
 
+/** What the driver is made for. `stats` brings scipy, without which a run with repeats cannot be scored. */
+const EVALUATOR_PACKAGE = 'nemo-evaluator[ray,stats]==0.3.0';
+
 /** How long the end of cancelled runs is waited for before their cluster is stopped, in ms. Ray takes about three seconds. */
 const CANCEL_LIMIT_MS = 15_000;
 
@@ -41,6 +44,8 @@ export interface NewRun {
   readonly requestsInFlight: number;
   /** Absolute folder under which the run gets one of its own. */
   readonly resultsFolder: string;
+  /** Whether Ray is to install the evaluator for this run, because the cluster has none. */
+  readonly bringsEvaluator?: boolean;
 }
 
 export type NewRunKey =
@@ -246,7 +251,8 @@ export function createRuns(options: RunsOptions): Runs {
       try {
         // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
         await save(run);
-        await send(cluster.client, record, options.driverFolder, own);
+        const packages = chosen.bringsEvaluator ? [EVALUATOR_PACKAGE] : [];
+        await send(cluster.client, record, { driverFolder: options.driverFolder, own, packages });
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
         // The reason is what the person must hear, also when a full disk keeps it from being saved.
@@ -353,9 +359,9 @@ function newRunId(): string {
 async function send(
   client: RayClient,
   record: RunRecord,
-  driverFolder: string,
-  own: OwnBenchmark | undefined,
+  options: { driverFolder: string; own: OwnBenchmark | undefined; packages: readonly string[] },
 ): Promise<void> {
+  const { driverFolder, own, packages } = options;
   const request = JSON.stringify(record.request);
   const workingDir = await client.uploadPackage(await buildJobPackage({ driverFolder, request, own }));
   await client.submitJob({
@@ -370,6 +376,7 @@ async function send(
         // A shell that switches bytecode off costs each worker seconds of compiling.
         PYTHONDONTWRITEBYTECODE: '',
       },
+      packages,
     },
     metadata: { benchmark: record.benchmark, model: record.request.modelId, shards: String(record.request.shards) },
   });

@@ -65,6 +65,40 @@ export async function tokenFileOf(
   return cluster.tokenFile() ?? (token === undefined ? undefined : await fileWith(token, files));
 }
 
+/** What a program is to join the cluster with. */
+export interface DriverVersions {
+  readonly python: string;
+  /** Undefined when it has no Ray. */
+  readonly ray: string | undefined;
+}
+
+/**
+ * Ray lets a program join only with its very own versions, to the last figure of both.
+ *
+ * @returns what differs, the end of a sentence that names both sides; undefined when nothing does.
+ */
+export async function versionMismatch(
+  cluster: { state(): ClusterState; client(): Pick<RayClient, 'pythonVersion'> | undefined },
+  own: DriverVersions,
+): Promise<string | undefined> {
+  const state = cluster.state();
+  const client = cluster.client();
+  if (state.kind !== 'running' || !client) {
+    return undefined;
+  }
+  let python: string;
+  try {
+    python = await client.pythonVersion();
+  } catch (error) {
+    return `it does not tell its Python version: ${messageOf(error)}`;
+  }
+  if (python === own.python && state.rayVersion === own.ray) {
+    return undefined;
+  }
+  const has = own.ray === undefined ? 'no Ray' : `Ray ${own.ray}`;
+  return `it runs Ray ${state.rayVersion} on Python ${python}, and the Python that is chosen here has ${has} on Python ${own.python}; Ray asks for the same on both sides`;
+}
+
 async function fileWith(token: string, files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     const text = await readFile(file, 'utf8').catch(() => undefined);

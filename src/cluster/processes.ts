@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasCode, UserError } from '../common/userError';
 import { runProcess } from '../python/process';
@@ -29,11 +30,16 @@ export const CLUSTER_MARK = 'SHARDBOARD_CLUSTER';
 const KILL_LIMIT_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 
-/** All processes of the machine but those that have ended and only wait for their parent to take notice. */
-export async function listProcesses(): Promise<readonly ProcessRow[]> {
+/**
+ * The processes of the machine, but not those that have ended and only wait for their parent to take notice.
+ *
+ * @param whose `own` leaves out those of other users
+ */
+export async function listProcesses(whose: 'all' | 'own' = 'all'): Promise<readonly ProcessRow[]> {
+  const which = whose === 'own' ? ['-U', String(userInfo().uid)] : ['-A'];
   // One -o for each column: joined by commas, what follows the first = may be read as one long heading.
   const columns = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'args'].flatMap((column) => ['-o', `${column}=`]);
-  const result = await runProcess('ps', ['-A', '-ww', ...columns], {
+  const result = await runProcess('ps', [...which, '-ww', ...columns], {
     // The dates are read, so they must not be in the user's language.
     env: { ...process.env, LC_ALL: 'C' },
     limitMs: 10_000,

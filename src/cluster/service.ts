@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { messageOf, UserError } from '../common/userError';
 import { createRayClient, type RayClient, type RayNode } from '../ray/client';
+import type { JoinedCluster } from './clusterAccess';
 import { setKept } from './clusterFolder';
 import { type ClusterRecord, loadClusterRecord } from './clusterRecord';
 import { findStartedCluster } from './findCluster';
@@ -59,7 +60,8 @@ export interface ClusterService extends Disposable {
   start(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /** Stops the cluster that was started here, also while it starts. A joined cluster is left. */
   stop(): Promise<void>;
-  join(address: string, token?: string): Promise<void>;
+  /** Joins a cluster that others started. When that fails, what there was stays. */
+  join(joined: JoinedCluster): Promise<void>;
   leave(): Promise<void>;
   /** Finds again, after a reload, the cluster that was started here, or else the one that was joined. */
   restore(): Promise<void>;
@@ -81,12 +83,14 @@ export interface ClusterServiceOptions {
   /** Whether a started cluster is kept when no window is left and nobody uses it. Not, when not given. */
   readonly isKept?: () => boolean;
   readonly joined: JoinedClusterStore;
+  /** Certificates in PEM form that are believed besides those that Node.js brings. */
+  readonly readCa?: () => Promise<string | undefined>;
 }
 
-/** Keeps the cluster that was joined. The token goes where only the user can read it. */
+/** Keeps the cluster that was joined. What is secret goes where only the user can read it. */
 export interface JoinedClusterStore {
-  load(): Promise<{ url: string; token?: string } | undefined>;
-  save(joined: { url: string; token?: string }): Promise<void>;
+  load(): Promise<JoinedCluster | undefined>;
+  save(joined: JoinedCluster): Promise<void>;
   forget(): Promise<void>;
 }
 
@@ -192,8 +196,8 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     }
   }
 
-  async function connectToJoined(address: string, token: string | undefined): Promise<void> {
-    const { version, nodes, ...reached } = await reachCluster(address, token);
+  async function connectToJoined(cluster: JoinedCluster): Promise<void> {
+    const { version, nodes, ...reached } = await reachCluster(cluster, await options.readCa?.());
     connect(reached, { version, nodes });
   }
 
@@ -252,7 +256,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
       }
       const kept = alsoJoined ? await joined.load() : undefined;
       if (kept) {
-        await connectToJoined(kept.url, kept.token);
+        await connectToJoined(kept);
       }
     });
   }
@@ -307,7 +311,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
         await stopHere();
       });
     },
-    join: (address, token) =>
+    join: (cluster) =>
       inTurn(async () => {
         if (connection?.record) {
           throw new UserError('The cluster that Shardboard started is running. Stop it before you join another one.', [
@@ -315,11 +319,11 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
           ]);
         }
         const before = connection;
-        const { version, nodes, ...reached } = await reachCluster(address, token);
+        const { version, nodes, ...reached } = await reachCluster(cluster, await options.readCa?.());
         watch?.dispose();
         await before?.client.close();
         connect(reached, { version, nodes });
-        await joined.save({ url: reached.url, ...(token !== undefined && { token }) });
+        await joined.save(cluster);
       }),
     leave: () =>
       inTurn(async () => {

@@ -3,7 +3,6 @@ import type { Runs } from '../benchmark/runs';
 import { driverAccess } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
-import { normaliseAddress } from '../ray/address';
 import { jobHasEnded } from '../ray/client';
 import { RayError } from '../ray/rayError';
 import { jobOfLine } from '../views/clusterTree';
@@ -75,44 +74,6 @@ async function jobsGoingOn(cluster: ClusterService): Promise<number> {
 
 async function confirm(message: string, action: string): Promise<boolean> {
   return (await vscode.window.showWarningMessage(message, { modal: true }, action)) === action;
-}
-
-/**
- * Asks for an address, and for a token when the cluster wants one, and joins.
- *
- * @param proposed an address that an error offered instead of a mistaken one
- */
-export async function joinCluster(cluster: ClusterService, proposed: unknown): Promise<void> {
-  const address = await vscode.window.showInputBox({
-    title: 'Join Ray cluster',
-    prompt: "Address of the cluster's dashboard",
-    value: typeof proposed === 'string' ? proposed : 'http://127.0.0.1:8265',
-    ignoreFocusOut: true,
-    validateInput: (text) => {
-      try {
-        normaliseAddress(text);
-        return undefined;
-      } catch (error) {
-        return error instanceof UserError ? error.message : String(error);
-      }
-    },
-  });
-  if (address === undefined) {
-    return;
-  }
-  const token = await vscode.window.showInputBox({
-    title: 'Join Ray cluster',
-    prompt: "The cluster's token, if it has one. Kept in VS Code's secret storage",
-    password: true,
-    ignoreFocusOut: true,
-  });
-  if (token === undefined) {
-    return;
-  }
-  const options = { location: vscode.ProgressLocation.Notification, title: `Joining ${address}` };
-  await vscode.window.withProgress(options, () =>
-    cluster.join(address, token.trim() === '' ? undefined : token.trim()),
-  );
 }
 
 /** Opens the dashboard in the browser, at a job when its line is given. Works from a remote window too. */

@@ -1,20 +1,26 @@
 import * as vscode from 'vscode';
-import { type DriverAccess, driverAccess } from '../cluster/driverAccess';
+import { type DriverAccess, driverAccess, versionMismatch } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import type { Verdict } from '../gym/verdict';
+import { probeEnvironment } from '../python/environment';
 
 /**
  * How Gym is to join the cluster for a configuration; undefined when it is to run without. A person is asked when servers need
  * Ray and there is no cluster that Gym could join.
  *
+ * @param python the interpreter that Gym runs on
  * @throws vscode.CancellationError when they choose neither
  */
-export async function clusterForServer(verdict: Verdict, cluster: ClusterService): Promise<DriverAccess | undefined> {
+export async function clusterForServer(
+  verdict: Verdict,
+  cluster: ClusterService,
+  python: string,
+): Promise<DriverAccess | undefined> {
   if (verdict.startsRay === 'no') {
     return undefined;
   }
   if (cluster.state().kind === 'running') {
-    return await joinOrAsk(cluster);
+    return await joinOrAsk(cluster, python);
   }
   if (verdict.startsRay === 'unsettled') {
     return undefined;
@@ -35,11 +41,13 @@ export async function clusterForServer(verdict: Verdict, cluster: ClusterService
     // Why it did not start has been told.
     throw new vscode.CancellationError();
   }
-  return await joinOrAsk(cluster);
+  return await joinOrAsk(cluster, python);
 }
 
-async function joinOrAsk(cluster: ClusterService): Promise<DriverAccess | undefined> {
-  const access = await driverAccess(cluster);
+async function joinOrAsk(cluster: ClusterService, python: string): Promise<DriverAccess | undefined> {
+  const own = await probeEnvironment(python);
+  const mismatch = await versionMismatch(cluster, { python: own.python, ray: own.ray });
+  const access = mismatch === undefined ? await driverAccess(cluster) : { reason: mismatch };
   if (!('reason' in access)) {
     return access;
   }

@@ -1,24 +1,84 @@
+import * as v from 'valibot';
 import type * as vscode from 'vscode';
+import type { ClusterAccess, JoinedCluster } from '../cluster/clusterAccess';
 import type { JoinedClusterStore } from '../cluster/service';
 
-const URL_KEY = 'joinedCluster.url';
-const TOKEN_KEY = 'joinedCluster.token';
+const KEY = 'joinedCluster';
 
-/** Where the joined cluster is remembered: its address in the workspace, its token in the secret storage. */
-export function createJoinedStore(context: vscode.ExtensionContext): JoinedClusterStore {
+/** What the workspace remembers; nothing secret. */
+const remembered = v.object({
+  url: v.string(),
+  token: v.optional(
+    v.variant('from', [
+      v.object({ from: v.literal('file'), path: v.string() }),
+      v.object({ from: v.literal('environment') }),
+    ]),
+  ),
+});
+
+/** What the secret storage keeps, for each address. */
+const secrets = v.object({ token: v.optional(v.string()), headers: v.optional(v.record(v.string(), v.string())) });
+
+export interface JoinedStore extends JoinedClusterStore {
+  /** How the cluster at an address let us in before, from this workspace or another. */
+  accessTo(url: string): Promise<ClusterAccess | undefined>;
+}
+
+/**
+ * Where the joined cluster is remembered: its address in the workspace, what is secret in VS Code's secret storage under
+ * that address, so that no cluster gets what another one asked for.
+ */
+export function createJoinedStore(context: Pick<vscode.ExtensionContext, 'workspaceState' | 'secrets'>): JoinedStore {
+  const secretName = (url: string): string => `joinedCluster:${url}`;
+
+  function remember(): v.InferOutput<typeof remembered> | undefined {
+    const parsed = v.safeParse(remembered, context.workspaceState.get(KEY));
+    return parsed.success ? parsed.output : undefined;
+  }
+
+  async function accessTo(url: string): Promise<ClusterAccess | undefined> {
+    const known = remember();
+    const source = known?.url === url ? known.token : undefined;
+    const { token, headers } = parseSecrets(await context.secrets.get(secretName(url)));
+    if (source === undefined && token === undefined && headers === undefined) {
+      return undefined;
+    }
+    return { token: token === undefined ? source : { from: 'typed', token }, headers };
+  }
+
   return {
+    accessTo,
     async load() {
-      const url = context.workspaceState.get<string>(URL_KEY);
-      const token = await context.secrets.get(TOKEN_KEY);
-      return url === undefined ? undefined : { url, ...(token !== undefined && { token }) };
+      const known = remember();
+      return known && { url: known.url, access: (await accessTo(known.url)) ?? {} };
     },
-    async save({ url, token }) {
-      await context.workspaceState.update(URL_KEY, url);
-      await (token === undefined ? context.secrets.delete(TOKEN_KEY) : context.secrets.store(TOKEN_KEY, token));
+    async save({ url, access }: JoinedCluster) {
+      const { token, headers } = access;
+      await context.workspaceState.update(KEY, { url, ...(token && token.from !== 'typed' && { token }) });
+      const typed = token?.from === 'typed' ? { token: token.token } : {};
+      const kept = { ...typed, ...(headers && { headers }) };
+      await (Object.keys(kept).length === 0
+        ? context.secrets.delete(secretName(url))
+        : context.secrets.store(secretName(url), JSON.stringify(kept)));
     },
     async forget() {
-      await context.workspaceState.update(URL_KEY, undefined);
-      await context.secrets.delete(TOKEN_KEY);
+      const known = remember();
+      await context.workspaceState.update(KEY, undefined);
+      if (known) {
+        await context.secrets.delete(secretName(known.url));
+      }
     },
   };
+}
+
+function parseSecrets(text: string | undefined): v.InferOutput<typeof secrets> {
+  if (text === undefined) {
+    return {};
+  }
+  try {
+    return v.parse(secrets, JSON.parse(text));
+  } catch {
+    // Of an older version, or broken: it is asked for again.
+    return {};
+  }
 }

@@ -43,7 +43,7 @@ export async function runServer(dependencies: RunServerDependencies, target: unk
   if (!configuration) {
     throw new UserError(`${basename(path)} names no Gym server, so that there is nothing to run.`);
   }
-  const joined = await clusterForServer(await configurations.verdict(path, configuration), cluster);
+  const joined = await clusterForServer(await configurations.verdict(path, configuration), cluster, python);
   const headPort = await headPortFor(configuration, terminals.running().length > 0);
   terminals.start({
     command: serverCommand(python, { configuration: uri.fsPath, rayAddress: joined?.gcsAddress, headPort }),

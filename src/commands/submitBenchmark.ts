@@ -4,6 +4,9 @@ import type { NewRun, NewRunKey, Runs } from '../benchmark/runs';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { resolveVariables } from '../python/interpreterFinder';
+import { isLoopback } from '../ray/address';
+import type { RayClient } from '../ray/client';
+import { isSupported, supportedVersions } from '../ray/supportedVersions';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
 import type { ModelKeys } from './modelKeys';
 import { type Asker, runSteps, type Step } from './multiStep';
@@ -13,7 +16,7 @@ import { startPracticeModel } from './togglePracticeModel';
 export interface SubmitDependencies {
   readonly context: vscode.ExtensionContext;
   readonly cluster: ClusterService;
-  readonly runs: Runs;
+  readonly submit: Runs['submit'];
   readonly practiceModel: PracticeModel;
   readonly keys: ModelKeys;
   readonly findBenchmarks: () => Promise<readonly BenchmarkChoice[]>;
@@ -46,7 +49,7 @@ const PRACTICE = 'practice';
 
 /** Asks for a run in one row of questions and submits it. The practice model is started when it is chosen and not running. */
 export async function submitBenchmark(dependencies: SubmitDependencies): Promise<string> {
-  const { context, cluster, runs, practiceModel } = dependencies;
+  const { context, cluster, practiceModel } = dependencies;
   const client = cluster.client();
   const state = cluster.state();
   if (!client || state.kind !== 'running') {
@@ -58,8 +61,12 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
   if (state.origin === 'started') {
     await dependencies.checkEnvironment();
   }
+  const name = clusterName(state.origin, state.dashboardUrl);
+  await checkVersions(client, name, state.rayVersion);
   const remembered = context.workspaceState.get<Remembered>(MEMORY, {});
-  const answers = await runSteps<Answers>('Submit sharded benchmark', stepsFor(dependencies, remembered), {});
+  // Named in the title of every question: which cluster it goes to is seen before anything is sent.
+  const title = `Submit sharded benchmark to ${name}`;
+  const answers = await runSteps<Answers>(title, stepsFor(dependencies, remembered), {});
   const { benchmark, shards, repeats, endpoint, modelId, key } = answers;
   if (!benchmark || !shards || !repeats || !endpoint || !modelId || !key) {
     throw new vscode.CancellationError();
@@ -79,8 +86,8 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
       requestsInFlight: settings.get<number>('requestsInFlight', 32),
       resultsFolder: resultsFolder(settings.get<string>('resultsFolder', ''), folder),
     };
-    return await runs.submit(run, {
-      name: clusterName(state.origin, state.dashboardUrl),
+    return await dependencies.submit(run, {
+      name,
       sessionName: state.sessionName,
       startedHere: state.origin === 'started',
       client,
@@ -242,14 +249,25 @@ function resultsFolder(configured: string, folder: vscode.WorkspaceFolder | unde
   return path;
 }
 
+/**
+ * Jobs run in the cluster's own Python, so what it has counts, not what is chosen here.
+ *
+ * @throws UserError when benchmarks do not run on these versions.
+ */
+async function checkVersions(client: RayClient, name: string, rayVersion: string): Promise<void> {
+  const pythonVersion = await client.pythonVersion();
+  if (!isSupported(rayVersion, pythonVersion)) {
+    throw new UserError(
+      `The cluster that is chosen (${name}) runs Ray ${rayVersion} on Python ${pythonVersion}, and benchmarks need ${supportedVersions}. Join a cluster that has them, or start one here.`,
+      [{ title: 'Join another cluster', command: 'shardboard.joinCluster' }],
+    );
+  }
+}
+
 function clusterName(origin: 'started' | 'joined', dashboardUrl: string): string {
   return origin === 'started' ? 'local cluster' : new URL(dashboardUrl).host;
 }
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function isLoopback(url: string): boolean {
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
 }

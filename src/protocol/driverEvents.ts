@@ -34,10 +34,14 @@ const base = {
 export const driverStage = v.picklist(['connecting', 'loading_benchmark', 'checking_endpoint', 'asking', 'merging']);
 export type DriverStage = v.InferOutput<typeof driverStage>;
 
-/** Which part of the world was at fault when a run did not end well. */
+/**
+ * Which part of the world was at fault when a run did not end well; `evaluator` is an environment that is right but for the
+ * evaluator, which Ray can install for one job.
+ */
 export const failureReason = v.picklist([
   'request',
   'environment',
+  'evaluator',
   'benchmark',
   'endpoint',
   'shards',

@@ -19,7 +19,7 @@ import {
   stopAnswer,
   versionAnswer,
 } from './schemas';
-import { createTransport, type RayCall, type RayEndpoint } from './transport';
+import { createTransport, hidden, type RayCall, type RayEndpoint } from './transport';
 
 export type { RayJob, RayMemory, RayNode, RayUsage } from './schemas';
 export type { RayEndpoint } from './transport';
@@ -40,6 +40,8 @@ export interface JobSubmission {
     readonly workingDir: string;
     /** Everybody who can reach the cluster can read these, so no secrets. */
     readonly envVars: Readonly<Record<string, string>>;
+    /** Python packages that Ray is to install for this job alone; none when the cluster has all it needs. */
+    readonly packages?: readonly string[];
   };
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -178,7 +180,7 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
         body: JSON.stringify({
           submission_id: submission.submissionId,
           entrypoint: submission.entrypoint,
-          runtime_env: { working_dir: submission.runtimeEnv.workingDir, env_vars: submission.runtimeEnv.envVars },
+          runtime_env: runtimeEnvOf(submission),
           metadata: submission.metadata,
         }),
         limitMs: WRITE_LIMIT_MS,
@@ -275,6 +277,14 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
   };
 }
 
+function runtimeEnvOf({ runtimeEnv: { workingDir, envVars, packages = [] } }: JobSubmission): object {
+  return {
+    working_dir: workingDir,
+    env_vars: envVars,
+    ...(packages.length > 0 && { pip: { packages } }),
+  };
+}
+
 function jobPath(submissionId: string): string {
   return `/api/jobs/${encodeURIComponent(submissionId)}`;
 }
@@ -288,12 +298,11 @@ function mebibytes(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }
 
-/** Ray's errors repeat what they were sent. Short values are switches such as `0`, and would hide half the sentence. */
+/** Ray's errors repeat what they were sent. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof RayError)) {
     return error;
   }
-  const hide = secrets.filter((secret) => secret.length >= 6);
-  const message = hide.reduce((text, secret) => text.replaceAll(secret, '<hidden>'), error.message);
+  const message = hidden(error.message, secrets);
   return message === error.message ? error : new RayError(error.kind, message);
 }

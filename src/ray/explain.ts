@@ -82,8 +82,17 @@ export function explainNoAnswer(error: unknown, facts: RequestFacts): RayError {
   if (error instanceof errors.HTTPParserError) {
     return new RayError('unexpected_answer', `${url} does not speak HTTP. ${JOBS_API_HINT}`, cause);
   }
-  if (/^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)) {
-    return new RayError('unreachable', `No secure connection to ${url} could be made: ${messageOf(error)}.`, cause);
+  const noTrust = explainTls(code, url, cause);
+  if (noTrust) {
+    return noTrust;
+  }
+  if (code === 'UND_ERR_ABORTED' && messageOf(error).startsWith('Proxy response')) {
+    const status = /\d+/.exec(messageOf(error))?.[0] ?? '';
+    return new RayError(
+      'unreachable',
+      `The proxy that HTTP_PROXY or HTTPS_PROXY names did not let the request through to ${url} (HTTP ${status}). When the cluster is to be reached without it, put its host into NO_PROXY and start VS Code anew.`,
+      cause,
+    );
   }
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
     return new RayError('unreachable', `The connection to the Ray cluster at ${url} has been closed.`, cause);
@@ -93,6 +102,34 @@ export function explainNoAnswer(error: unknown, facts: RequestFacts): RayError {
     `The connection to ${url} broke while it was asked to ${purpose} (${code || messageOf(error)}).`,
     cause,
   );
+}
+
+/** The error for a connection that could not be made secure; undefined for every other. */
+function explainTls(code: string, url: string, cause: ErrorOptions): RayError | undefined {
+  const start = `No secure connection to ${url} could be made:`;
+  if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    const plain = url.replace(/^https/, 'http');
+    return new RayError('unreachable', `${start} it does not speak https there. Try ${plain}.`, cause, [
+      { title: `Join ${plain}`, command: 'shardboard.joinCluster', args: [plain] },
+    ]);
+  }
+  if (/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)) {
+    return new RayError(
+      'unreachable',
+      `${start} its certificate is signed by nobody whom this machine knows: by itself, or by an authority of your company. If you trust it, name the file with that certificate in the setting shardboard.caFile.`,
+      cause,
+      [{ title: 'Open setting', command: 'shardboard.openSetting', args: ['shardboard.caFile'] }],
+    );
+  }
+  if (code === 'CERT_HAS_EXPIRED') {
+    return new RayError('unreachable', `${start} its certificate has expired.`, cause);
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return new RayError('unreachable', `${start} its certificate is for another name. Use the name it is for.`, cause);
+  }
+  return /^(ERR_SSL|ERR_TLS|CERT_)/.test(code)
+    ? new RayError('unreachable', `${start} ${messageOf(cause.cause)}.`, cause)
+    : undefined;
 }
 
 /** The error for a request that took too long. */

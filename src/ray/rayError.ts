@@ -1,4 +1,4 @@
-import { UserError } from '../common/userError';
+import { type ErrorAction, UserError } from '../common/userError';
 
 /**
  * What went wrong between us and Ray:
@@ -28,7 +28,8 @@ export class RayError extends UserError {
     readonly kind: RayErrorKind,
     message: string,
     options?: ErrorOptions,
+    actions: readonly ErrorAction[] = [],
   ) {
-    super(message, [], options);
+    super(message, actions, options);
   }
 }

@@ -1,5 +1,6 @@
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import { withoutCredentials } from './address';
+import { createDispatcher } from './dispatcher';
 import { explainNoAnswer, explainStatus, explainTimeOut, type RequestFacts } from './explain';
 import { RayError } from './rayError';
 
@@ -8,6 +9,10 @@ export interface RayEndpoint {
   /** `http://host:port`, perhaps with a path in front of Ray's own. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** What a proxy in front of Ray asks for. As secret as the token. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Certificates in PEM form that are believed besides those that Node.js brings. */
+  readonly ca?: string | undefined;
 }
 
 export interface RayCall {
@@ -34,13 +39,11 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** A job's log can be long; beyond this it would only fill the memory. */
-const LARGEST_ANSWER = 256 * 1024 * 1024;
-
 /** Sends requests to one cluster over connections that are kept open. */
 export function createTransport(endpoint: RayEndpoint): Transport {
   const base = endpoint.url.replace(/\/+$/, '');
-  const agent = new Agent({ connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER });
+  const dispatcher = createDispatcher(base, endpoint.ca);
+  const secrets = [endpoint.token, ...Object.values(endpoint.headers ?? {})].filter((one) => one !== undefined);
   const facts = (purpose: string): RequestFacts => ({
     url: withoutCredentials(base),
     purpose,
@@ -62,9 +65,9 @@ export function createTransport(endpoint: RayEndpoint): Transport {
     try {
       const answer = await request(base + call.path, {
         method: call.method,
-        headers: headersOf(call, endpoint.token),
+        headers: headersOf(call, endpoint),
         body: call.body ?? null,
-        dispatcher: agent,
+        dispatcher,
         signal: stop.signal,
         headersTimeout: call.limitMs,
         bodyTimeout: call.limitMs,
@@ -73,7 +76,8 @@ export function createTransport(endpoint: RayEndpoint): Transport {
       if (answer.statusCode >= 200 && answer.statusCode < 300) {
         return text;
       }
-      throw explainStatus(answer.statusCode, text, about);
+      // Something in between may repeat what it was sent.
+      throw explainStatus(answer.statusCode, hidden(text, secrets), about);
     } catch (error) {
       call.signal?.throwIfAborted();
       if (error instanceof RayError) {
@@ -87,11 +91,17 @@ export function createTransport(endpoint: RayEndpoint): Transport {
   }
 
   // Destroyed, not closed: closing would wait for requests that nobody waits for any more.
-  return { facts, send, close: () => agent.destroy() };
+  return { facts, send, close: () => dispatcher.destroy() };
 }
 
-function headersOf(call: RayCall, token: string | undefined): Record<string, string> {
+/** A text without what must not be shown. What is short is a word such as `on`, and would hide half a sentence. */
+export function hidden(text: string, secrets: readonly string[]): string {
+  return secrets.filter(({ length }) => length >= 6).reduce((rest, one) => rest.replaceAll(one, '<hidden>'), text);
+}
+
+function headersOf(call: RayCall, { token, headers }: RayEndpoint): Record<string, string> {
   return {
+    ...headers,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     // On reads, on purpose: Ray takes the reader for a browser and puts `<redacted>` in place of the values of
     // runtime_env.env_vars, so that no secret of any job reaches us. On writes Ray would answer 405.

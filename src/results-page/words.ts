@@ -16,6 +16,7 @@ const stageWords: Record<DriverStage, string> = {
 const failureWords: Record<FailureReason, string> = {
   request: 'Request refused',
   environment: 'Python environment failed',
+  evaluator: 'Evaluator missing',
   benchmark: 'Benchmark failed',
   endpoint: 'Endpoint failed',
   shards: 'Shards failed',

@@ -146,6 +146,12 @@ test('submits with a request that Ray does not take for one of a browser', async
   });
 });
 
+test('asks Ray to install packages for a job that brings some', async (t) => {
+  const { client, server } = await connect(t, always(200, '{}'));
+  await client.submitJob({ ...submission, runtimeEnv: { ...submission.runtimeEnv, packages: ['a==1'] } });
+  assert.deepEqual(JSON.parse(server.received[0]?.body.toString() ?? '').runtime_env.pip, { packages: ['a==1'] });
+});
+
 test('keeps a path in front of the API, and escapes what it puts into one', async (t) => {
   const server = await startRayServer(t, always(200, JSON.stringify(jobRunning)));
   const client = createRayClient({ url: `${server.url}/ray/head/` });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { JoinedCluster } from '../../src/cluster/clusterAccess';
 import { type ClusterService, type ClusterState, createClusterService } from '../../src/cluster/service';
 import { UserError } from '../../src/common/userError';
 import clusterStatus from '../fixtures/ray/cluster-status.json';
@@ -12,15 +13,13 @@ import nodesSummary from '../fixtures/ray/nodes-summary.json';
 import version from '../fixtures/ray/version.json';
 import { startRayServer } from './rayServer';
 
-type Joined = { url: string; token?: string };
-
 interface Window {
   readonly service: ClusterService;
   readonly states: ClusterState[];
-  readonly kept: () => Joined | undefined;
+  readonly kept: () => JoinedCluster | undefined;
 }
 
-async function openWindow(t: TestContext, joined?: Joined): Promise<Window> {
+async function openWindow(t: TestContext, joined?: JoinedCluster): Promise<Window> {
   const storageFolder = await mkdtemp(join(tmpdir(), 'storage-'));
   t.after(() => rm(storageFolder, { recursive: true }));
   let kept = joined;
@@ -81,14 +80,15 @@ async function startCluster(t: TestContext): Promise<Cluster> {
 test('joins a cluster, keeps its address and token, and forgets both when it leaves', async (t) => {
   const cluster = await startCluster(t);
   const { service, states, kept } = await openWindow(t);
-  await service.join(cluster.url.replace('http://', ''), 'a token');
+  const access = { token: { from: 'typed', token: 'a-token' } } as const;
+  await service.join({ url: cluster.url, access });
   const state = service.state();
   assert.ok(state.kind === 'running');
   assert.equal(state.origin, 'joined');
   assert.equal(state.dashboardUrl, cluster.url);
   assert.equal(state.nodes.length, 1);
-  assert.equal(service.token(), 'a token');
-  assert.deepEqual(kept(), { url: cluster.url, token: 'a token' });
+  assert.equal(service.token(), 'a-token');
+  assert.deepEqual(kept(), { url: cluster.url, access });
   assert.ok(service.client());
 
   await service.leave();
@@ -102,7 +102,7 @@ test('joins a cluster, keeps its address and token, and forgets both when it lea
 
 test('finds a joined cluster again after a reload', async (t) => {
   const cluster = await startCluster(t);
-  const { service } = await openWindow(t, { url: cluster.url, token: 'a token' });
+  const { service } = await openWindow(t, { url: cluster.url, access: {} });
   await service.restore();
   assert.equal(service.state().kind, 'running');
 });
@@ -110,18 +110,18 @@ test('finds a joined cluster again after a reload', async (t) => {
 test('says so when the joined cluster does not answer after a reload, and keeps its address', async (t) => {
   const cluster = await startCluster(t);
   cluster.answer = 'no';
-  const { service, kept } = await openWindow(t, { url: cluster.url });
+  const { service, kept } = await openWindow(t, { url: cluster.url, access: {} });
   await assert.rejects(service.restore(), UserError);
   const state = service.state();
   assert.ok(state.kind === 'none' && state.message);
-  assert.deepEqual(kept(), { url: cluster.url });
+  assert.deepEqual(kept(), { url: cluster.url, access: {} });
 });
 
 test('a joined cluster that does not answer is never given up: it was last heard, until it answers again', async (t) => {
   const cluster = await startCluster(t);
   const { service, states } = await openWindow(t);
   const before = Date.now();
-  await service.join(cluster.url);
+  await service.join({ url: cluster.url, access: {} });
   const joined = service.state();
   cluster.answer = 'no';
   for (let looks = 0; looks < 10; looks += 1) {
@@ -141,7 +141,7 @@ test('a joined cluster that does not answer is never given up: it was last heard
 test('a cluster that does not know the token any more is silent, and says why', async (t) => {
   const cluster = await startCluster(t);
   const { service } = await openWindow(t);
-  await service.join(cluster.url, 'a token');
+  await service.join({ url: cluster.url, access: { token: { from: 'typed', token: 'a-token' } } });
   cluster.answer = 'wrong token';
   await service.refresh();
   const state = service.state();
@@ -159,7 +159,7 @@ test('what goes on is asked for while somebody looks, and a part that Ray does n
         resolve();
       });
     });
-  await service.join(cluster.url);
+  await service.join({ url: cluster.url, access: {} });
   assert.deepEqual(service.activity(), {});
   const [head] = nodes.data.result.result;
   const glanced = looked();
@@ -184,7 +184,7 @@ test('what goes on is asked for while somebody looks, and a part that Ray does n
 test('a joined cluster that was started anew is another session', async (t) => {
   const cluster = await startCluster(t);
   const { service, states } = await openWindow(t);
-  await service.join(cluster.url);
+  await service.join({ url: cluster.url, access: {} });
   await service.refresh();
   assert.equal(states.length, 1, 'nothing changed, nothing is told');
   cluster.session = 'session_2';
@@ -197,10 +197,10 @@ test('a joined cluster that was started anew is another session', async (t) => {
 test('a join that fails leaves what there was', async (t) => {
   const cluster = await startCluster(t);
   const { service, kept } = await openWindow(t);
-  await service.join(cluster.url);
-  await assert.rejects(service.join('ray://elsewhere:10001'), UserError);
+  await service.join({ url: cluster.url, access: {} });
+  await assert.rejects(service.join({ url: 'http://127.0.0.1:9', access: {} }), UserError);
   assert.equal(service.state().kind, 'running');
-  assert.deepEqual(kept(), { url: cluster.url });
+  assert.deepEqual(kept(), { url: cluster.url, access: {} });
 });
 
 test('without an interpreter there is no cluster, and the state says why', async (t) => {

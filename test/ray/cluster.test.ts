@@ -130,8 +130,8 @@ describe('a cluster of our own', () => {
   it('can be joined from elsewhere, and is there when it is left', async () => {
     const { dashboardUrl, tokenFile } = await record();
     const elsewhere = openWindow(join(storageFolder, 'elsewhere'));
-    await assert.rejects(elsewhere.join(dashboardUrl), /asks for a token/);
-    await elsewhere.join(dashboardUrl.replace('http://', ''), await readFile(tokenFile, 'utf8'));
+    await assert.rejects(elsewhere.join({ url: dashboardUrl, access: {} }), /asks for a token/);
+    await elsewhere.join({ url: dashboardUrl, access: { token: { from: 'file', path: tokenFile } } });
     const state = elsewhere.state();
     assert.ok(state.kind === 'running' && state.origin === 'joined');
     await elsewhere.stop();

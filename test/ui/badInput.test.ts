@@ -61,19 +61,23 @@ test('without a cluster, submitting offers to start one', async () => {
   await window.runCommand('Notifications: Clear All Notifications');
 });
 
-test('an address that cannot be joined is explained while it is typed', async () => {
+test('an address that cannot be joined is explained while it is typed, and the right port is offered', async () => {
   await window.runCommand('Shardboard: Join Ray Cluster');
-  await window.answer('127.0.0.1:6379');
+  await window.pick('Another address…');
+  await window.question.filter({ hasText: "Address of the cluster's dashboard" }).waitFor();
+  await window.question.locator('input').first().fill('ray://127.0.0.1:10001');
   await window.question.filter({ hasText: '8265' }).waitFor();
-  await window.page.keyboard.press('Escape');
+  await window.page.keyboard.press('Enter');
+  await window.button(window.toast('address of the Ray Client'), 'Join http://127.0.0.1:8265').waitFor();
+  await window.runCommand('Notifications: Clear All Notifications');
   assert.equal(await window.statusBarItem('Ray: off').count(), 1);
 });
 
 test('a cluster that does not answer is not joined', async () => {
   await window.runCommand('Shardboard: Join Ray Cluster');
+  await window.pick('Another address…');
+  await window.question.filter({ hasText: "Address of the cluster's dashboard" }).waitFor();
   await window.answer('http://127.0.0.1:9');
-  await window.question.filter({ hasText: "The cluster's token" }).waitFor();
-  await window.page.keyboard.press('Enter');
   await window.toast('Nothing answers at http://127.0.0.1:9').waitFor();
   await window.statusBarItem('Ray: off').waitFor();
 });

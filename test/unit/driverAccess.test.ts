@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { driverAccess, type KnownCluster } from '../../src/cluster/driverAccess';
+import { driverAccess, type KnownCluster, versionMismatch } from '../../src/cluster/driverAccess';
 import type { ClusterState } from '../../src/cluster/service';
 
 let folder: string;
@@ -88,3 +88,37 @@ for (const [name, known, addresses, words] of [
     assert.match(access.reason, words);
   });
 }
+
+const versionsAt = (rayVersion: string, pythonVersion: () => Promise<string>) => ({
+  state: () => ({ ...joined, rayVersion }),
+  client: () => ({ pythonVersion }),
+});
+const as3121 = versionsAt('2.60.0', async () => '3.12.1');
+
+test('a program with the very versions of the cluster can join', async () => {
+  assert.equal(await versionMismatch(as3121, { python: '3.12.1', ray: '2.60.0' }), undefined);
+  assert.equal(
+    await versionMismatch(
+      { state: () => ({ kind: 'none' }), client: () => undefined },
+      { python: '3.12.1', ray: '2.60.0' },
+    ),
+    undefined,
+  );
+});
+
+for (const [own, words] of [
+  [{ python: '3.12.3', ray: '2.60.0' }, /Ray 2\.60\.0 on Python 3\.12\.1.* Ray 2\.60\.0 on Python 3\.12\.3/],
+  [{ python: '3.12.1', ray: '2.55.1' }, /Ray 2\.60\.0 on Python 3\.12\.1.* Ray 2\.55\.1 on Python 3\.12\.1/],
+  [{ python: '3.12.1', ray: undefined }, /no Ray on Python 3\.12\.1/],
+] as const) {
+  test(`with Ray ${own.ray} on Python ${own.python} it cannot, and both sides are named`, async () => {
+    assert.match((await versionMismatch(as3121, own)) ?? '', words);
+  });
+}
+
+test('a cluster that does not tell its versions is not joined', async () => {
+  const silent = versionsAt('2.60.0', async () => {
+    throw new Error('Forbidden');
+  });
+  assert.match((await versionMismatch(silent, { python: '3.12.1', ray: '2.60.0' })) ?? '', /does not tell.*Forbidden/);
+});

@@ -114,6 +114,16 @@ describe('the runs', () => {
     assert.deepEqual(runs.active(), []);
   });
 
+  it('brings the evaluator along only when it is told to', async () => {
+    await submit();
+    const cluster = { name: 'other', sessionName: 'session_1', startedHere: false, client: ray.client };
+    await runs.submit({ ...chosen(), bringsEvaluator: true }, cluster);
+    assert.deepEqual(
+      ray.submitted.map(({ runtimeEnv }) => runtimeEnv.packages),
+      [[], ['nemo-evaluator[ray,stats]==0.3.0']],
+    );
+  });
+
   it("does not wait again for the driver's last word when it came before the job's end", async () => {
     const id = await submit();
     ray.set(id, { status: 'RUNNING', log: START + HALF + END });
