@@ -29,6 +29,8 @@ export interface RunCluster {
   /** Whether Shardboard started it: then it is gone when it is not there, and else only left. */
   readonly startedHere: boolean;
   readonly client: RayClient;
+  /** The Python that it runs Ray with, by absolute path; what it calls `python` when it does not tell. */
+  readonly python?: string | undefined;
 }
 
 /** What a person chose; paths and keys are worked out from it. */
@@ -252,7 +254,7 @@ export function createRuns(options: RunsOptions): Runs {
         // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
         await save(run);
         const packages = chosen.bringsEvaluator ? [EVALUATOR_PACKAGE] : [];
-        await send(cluster.client, record, { driverFolder: options.driverFolder, own, packages });
+        await send(cluster, record, { driverFolder: options.driverFolder, own, packages });
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
         // The reason is what the person must hear, also when a full disk keeps it from being saved.
@@ -357,7 +359,7 @@ function newRunId(): string {
 }
 
 async function send(
-  client: RayClient,
+  { client, python }: RunCluster,
   record: RunRecord,
   options: { driverFolder: string; own: OwnBenchmark | undefined; packages: readonly string[] },
 ): Promise<void> {
@@ -366,7 +368,8 @@ async function send(
   const workingDir = await client.uploadPackage(await buildJobPackage({ driverFolder, request, own }));
   await client.submitJob({
     submissionId: record.id,
-    entrypoint: `python -u -m ${DRIVER_MODULE} request.json`,
+    // What Ray installs for a job is in an environment of its own, in which `python` is the right one.
+    entrypoint: `${python === undefined || packages.length > 0 ? 'python' : quoted(python)} -u -m ${DRIVER_MODULE} request.json`,
     runtimeEnv: {
       workingDir,
       envVars: {
@@ -380,4 +383,9 @@ async function send(
     },
     metadata: { benchmark: record.benchmark, model: record.request.modelId, shards: String(record.request.shards) },
   });
+}
+
+/** A path as one word of a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

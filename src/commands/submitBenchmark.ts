@@ -5,7 +5,7 @@ import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { resolveVariables } from '../python/interpreterFinder';
 import { isLoopback } from '../ray/address';
-import type { RayClient } from '../ray/client';
+import type { RayClient, RayNode } from '../ray/client';
 import { isSupported, supportedVersions } from '../ray/supportedVersions';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
 import type { ModelKeys } from './modelKeys';
@@ -91,6 +91,7 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
       sessionName: state.sessionName,
       startedHere: state.origin === 'started',
       client,
+      python: await pythonOf(client, state.nodes),
     });
   });
 }
@@ -262,6 +263,12 @@ async function checkVersions(client: RayClient, name: string, rayVersion: string
       [{ title: 'Join another cluster', command: 'shardboard.joinCluster' }],
     );
   }
+}
+
+/** The Python that the head node runs Ray with: jobs start there. */
+async function pythonOf(client: RayClient, nodes: readonly RayNode[]): Promise<string | undefined> {
+  const head = nodes.find(({ isHead, state }) => isHead && state === 'ALIVE');
+  return head && (await client.pythonOf(head.id).catch(() => undefined));
 }
 
 function clusterName(origin: 'started' | 'joined', dashboardUrl: string): string {

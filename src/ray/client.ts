@@ -66,6 +66,11 @@ export interface RayClient {
   memory(options?: CallOptions): Promise<ReadonlyMap<string, RayMemory>>;
   /** `IP:port` for `ray.init` on a machine of the cluster, as a node knows it; undefined when it does not say. */
   gcsAddress(nodeId: string, options?: CallOptions): Promise<string | undefined>;
+  /**
+   * The Python that a node runs Ray with, by absolute path; undefined when it does not say. What a job calls `python` may be
+   * another one: that is found through the PATH that `ray start` had.
+   */
+  pythonOf(nodeId: string, options?: CallOptions): Promise<string | undefined>;
   hasPackage(uri: string, options?: CallOptions): Promise<boolean>;
   /** Uploads a zip unless the cluster has it already; the answer is its URI, made from its content. */
   uploadPackage(zip: Uint8Array, options?: CallOptions): Promise<string>;
@@ -125,6 +130,14 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
     limitMs = READ_LIMIT_MS,
   ): Promise<v.InferOutput<S>> {
     return call(schema, { method: 'GET', path, purpose, limitMs, signal: options?.signal });
+  }
+
+  /** No other answer than the command line of its raylet tells how a node was started. */
+  async function optionOfRaylet(nodeId: string, name: string, options?: CallOptions): Promise<string | undefined> {
+    const path = `/nodes/${encodeURIComponent(nodeId)}`;
+    const answer = await read(nodeDetailAnswer, path, 'tell of a node', options);
+    const start = `--${name}=`;
+    return answer.data.detail.cmdline.find((argument) => argument.startsWith(start))?.slice(start.length);
   }
 
   async function hasPackage(uri: string, options?: CallOptions): Promise<boolean> {
@@ -248,11 +261,12 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
       }
       return memory;
     },
-    async gcsAddress(nodeId, options) {
-      const path = `/nodes/${encodeURIComponent(nodeId)}`;
-      const answer = await read(nodeDetailAnswer, path, 'tell of a node', options);
-      const option = '--gcs-address=';
-      return answer.data.detail.cmdline.find((argument) => argument.startsWith(option))?.slice(option.length);
+    gcsAddress: (nodeId, options) => optionOfRaylet(nodeId, 'gcs-address', options),
+    async pythonOf(nodeId, options) {
+      const command = await optionOfRaylet(nodeId, 'python_worker_command', options);
+      // One text of several words, the first in quotes when there is a space in it.
+      const [, quoted, plain] = /^(?:"([^"]+)"|(\S+)) /.exec(command ?? '') ?? [];
+      return [quoted, plain].find((path) => path?.startsWith('/'));
     },
     hasPackage,
     uploadPackage,

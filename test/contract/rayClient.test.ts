@@ -77,6 +77,7 @@ test('reads what Ray 2.60 answered', async (t) => {
     },
   ]);
   assert.equal(await client.gcsAddress('e26a3e4e'), '192.0.2.2:29345');
+  assert.equal(await client.pythonOf('e26a3e4e'), '/venv/bin/python');
   const job = await client.job('nemo-run-002');
   assert.equal(job.status, 'RUNNING');
   assert.equal(job.jobId, '04000000');

@@ -51,6 +51,7 @@ export function createFakeRay(): FakeRay {
       usage: unused,
       memory: unused,
       gcsAddress: unused,
+      pythonOf: unused,
       hasPackage: unused,
       jobs: unused,
       uploadPackage: async (zip) => {

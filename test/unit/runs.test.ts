@@ -114,6 +114,18 @@ describe('the runs', () => {
     assert.deepEqual(runs.active(), []);
   });
 
+  it('is run by the Python that runs Ray, when the cluster tells it', async () => {
+    const cluster = { name: 'other', sessionName: 'session_1', startedHere: false, client: ray.client };
+    await runs.submit(chosen(), { ...cluster, python: '/opt/ray/bin/python' });
+    await runs.submit(chosen(), { ...cluster, python: "/home/o'neill/my env/bin/python" });
+    await runs.submit({ ...chosen(), bringsEvaluator: true }, { ...cluster, python: '/opt/ray/bin/python' });
+    await runs.submit(chosen(), cluster);
+    assert.deepEqual(
+      ray.submitted.map(({ entrypoint }) => entrypoint.replace(' -u -m shardboard_driver request.json', '')),
+      ['/opt/ray/bin/python', "'/home/o'\\''neill/my env/bin/python'", 'python', 'python'],
+    );
+  });
+
   it('brings the evaluator along only when it is told to', async () => {
     await submit();
     const cluster = { name: 'other', sessionName: 'session_1', startedHere: false, client: ray.client };
