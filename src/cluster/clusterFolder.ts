@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -10,6 +10,9 @@ import { ignoreMissing } from '../common/files';
  * (`/session_<date>_<time>_<microseconds>_<pid>/sockets/plasma_store`), we put 20 before.
  */
 const LONGEST_PARENT = 20;
+
+/** Bytes. A start writes about two million. */
+const LEAST_ROOM = 10 * 1024 * 1024;
 
 export interface ClusterPaths {
   /** What Ray gets as its temp folder. */
@@ -53,10 +56,21 @@ export async function makeClusterFolder(): Promise<{ folder: string; token: stri
   const folder = await mkdtemp(join(parent, 'shardboard-'));
   const token = randomBytes(32).toString('hex');
   const paths = clusterPaths(folder);
-  await mkdir(paths.temporary);
-  await mkdir(paths.windows);
-  await writeFile(paths.token, token, { mode: 0o600 });
+  try {
+    await mkdir(paths.temporary);
+    await mkdir(paths.windows);
+    await writeFile(paths.token, token, { mode: 0o600 });
+  } catch (error) {
+    await removeClusterFolder(folder);
+    throw error;
+  }
   return { folder, token };
+}
+
+/** Whether there is too little room for a cluster to start and to write its first logs. */
+export async function isDiskFull(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize < LEAST_ROOM;
 }
 
 /** Says whether the cluster is to be kept although nobody uses it. Nothing when the cluster's folder is gone. */

@@ -35,7 +35,9 @@ async function main(storageFolder: string, folder: string): Promise<void> {
         return;
       }
       if (record !== 'starting') {
-        unused = countUnused(unused, await lookAtUse(record), PAUSE_MS);
+        const look = await lookAtUse(record);
+        sayWhenNew(useWords(look));
+        unused = countUnused(unused, look, PAUSE_MS);
         const isStillUnused = async () => countUnused(unused, await lookAtUse(record), PAUSE_MS).count > 0;
         if (unused.count >= LOOKS_UNTIL_END && (await endUnusedCluster(storageFolder, record, isStillUnused))) {
           say('nobody used the cluster; it was ended');
@@ -94,6 +96,25 @@ async function isInUse(record: ClusterRecord): Promise<boolean | undefined> {
   const ended = await endedPart(record);
   // Without its dashboard a cluster still runs jobs; without one of the others it does not.
   return ended === undefined || ended === 'its dashboard' ? undefined : false;
+}
+
+function useWords({ hasWindow, isKept, isUsed }: UseLook): string {
+  if (hasWindow) {
+    return 'a window works with it';
+  }
+  if (isKept) {
+    return 'no window works with it, but it is to be kept';
+  }
+  const use = isUsed === undefined ? 'Ray does not say whether a job runs' : isUsed ? 'a job runs' : 'no job runs';
+  return `no window works with it, ${use}`;
+}
+
+let said = '';
+function sayWhenNew(text: string): void {
+  if (text !== said) {
+    said = text;
+    say(text);
+  }
 }
 
 function say(text: string): void {

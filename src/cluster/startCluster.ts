@@ -6,14 +6,14 @@ import { readFileIfThere } from '../common/files';
 import { hasCode, messageOf, UserError } from '../common/userError';
 import { createRayClient, type RayClient, type RayNode, type RayVersion } from '../ray/client';
 import { RayError } from '../ray/rayError';
-import { clusterPaths, makeClusterFolder, removeClusterFolder } from './clusterFolder';
+import { clusterPaths, isDiskFull, makeClusterFolder, removeClusterFolder } from './clusterFolder';
 import { type ClusterRecord, saveClusterRecord } from './clusterRecord';
 import { findStartedCluster } from './findCluster';
 import { type ClusterPorts, findClusterPorts } from './ports';
 import { CLUSTER_MARK, endClusterProcesses, type ProcessOwner } from './processes';
 import { processIdentity } from './processIdentity';
 import { type ClusterResources, resourceArguments } from './resources';
-import { explainStartFailure } from './startFailure';
+import { explainFileFailure, explainStartFailure, hasGivenUp } from './startFailure';
 import { takeStartLock } from './startLock';
 import { endWatcher, ensureWatcher } from './watcherProcess';
 
@@ -61,6 +61,8 @@ export async function startCluster(options: StartOptions): Promise<ClusterRecord
     const record = await startHeadNode(options, lock.note);
     await saveClusterRecord(storageFolder, record);
     return record;
+  } catch (error) {
+    throw explainFileFailure(error) ?? error;
   } finally {
     await lock.release();
   }
@@ -80,6 +82,10 @@ async function startHeadNode(
   const client = createRayClient({ url: dashboardUrl, token });
   let owner: ProcessOwner | undefined;
   try {
+    if (await isDiskFull(folder)) {
+      // Ray would find that out in a minute, and could not say it.
+      throw await startFailure(python, folder);
+    }
     const child = await spawnRay(python, folder, ports, resources);
     owner = child.owner;
     await note(owner);
@@ -210,7 +216,7 @@ async function waitUntilUp(
         return found;
       }
       const hasFailed = child.signalCode !== null || (child.exitCode !== null && child.exitCode !== 0);
-      if (hasFailed || Date.now() > deadline) {
+      if (hasFailed || hasGivenUp(await logOf(folder, 'gcs_server.err')) || Date.now() > deadline) {
         throw await startFailure(options.python, folder);
       }
       await wait(LOOK_EVERY_MS, undefined, { signal });
@@ -257,10 +263,12 @@ async function ifUp<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 async function startFailure(python: string, folder: string): Promise<UserError> {
-  const paths = clusterPaths(folder);
-  return explainStartFailure({
-    python,
-    output: (await readFileIfThere(paths.startLog)) ?? '',
-    dashboardLog: (await readFileIfThere(join(paths.ray, 'session_latest', 'logs', 'dashboard.log'))) ?? '',
-  });
+  const output = (await readFileIfThere(clusterPaths(folder).startLog)) ?? '';
+  const logs = await Promise.all(['gcs_server.err', 'dashboard.log', 'raylet.err'].map((name) => logOf(folder, name)));
+  return explainStartFailure({ python, output, logs, isDiskFull: await isDiskFull(folder) });
+}
+
+/** A log of Ray's own, empty when there is none yet. */
+async function logOf(folder: string, name: string): Promise<string> {
+  return (await readFileIfThere(join(clusterPaths(folder).ray, 'session_latest', 'logs', name))) ?? '';
 }

@@ -1,19 +1,16 @@
 /** The life of a cluster, with real Ray and with another cluster of somebody else's beside it. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type ClusterRecord, loadClusterRecord } from '../../src/cluster/clusterRecord';
-import { findFreePort } from '../../src/cluster/ports';
-import { clusterProcesses, endClusterProcesses, listProcesses, type ProcessOwner } from '../../src/cluster/processes';
-import { processIdentity } from '../../src/cluster/processIdentity';
+import { listClusterProcesses, listProcesses, type ProcessOwner } from '../../src/cluster/processes';
 import { type ClusterService, createClusterService } from '../../src/cluster/service';
-import { createRayClient, type RayClient } from '../../src/ray/client';
+import { createRayClient } from '../../src/ray/client';
 import { RayError } from '../../src/ray/rayError';
+import { eventually, type ForeignCluster, processesNaming, startForeignCluster } from '../support/rayClusters';
 import { testPython } from '../support/testPython';
 import { watcherProgram } from '../support/watcherProgram';
 
@@ -30,7 +27,7 @@ const SLEEPING_JOB = [
 
 describe('a cluster of our own', () => {
   let storageFolder: string;
-  let foreign: ProcessOwner & { readonly client: RayClient; readonly sessionName: string };
+  let foreign: ForeignCluster;
   const services: ClusterService[] = [];
 
   before(async () => {
@@ -45,9 +42,7 @@ describe('a cluster of our own', () => {
       await service.stop();
       service.dispose();
     }
-    await foreign.client.close();
-    await endClusterProcesses(foreign, 0);
-    await rm(foreign.folder, { recursive: true, force: true });
+    await foreign.end();
     await rm(storageFolder, { recursive: true, force: true });
   });
 
@@ -117,6 +112,37 @@ describe('a cluster of our own', () => {
     assert.ok(!commandLines.some((line) => line.includes(token)), 'the token is on no command line');
   });
 
+  it('listens on other interfaces only where the README says so', { skip: process.platform !== 'linux' }, async () => {
+    const owner = await record();
+    const pids = (await listClusterProcesses(owner)).map((row) => row.pid);
+    const listeners = execFileSync('ss', ['-Hltnp'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => pids.some((pid) => line.includes(`pid=${pid},`)))
+      .map((line) => line.split(/\s+/)[3] ?? '')
+      .map((address) => ({ host: address.replace(/:\d+$/, ''), port: Number(address.split(':').at(-1)) }));
+    const isLocal = ({ host }: { host: string }): boolean => /^(127\.|\[::1\]|\[::ffff:127\.)/.test(host);
+    const dashboard = Number(new URL(owner.dashboardUrl).port);
+    assert.ok(listeners.some(({ port }) => port === dashboard));
+    assert.ok(
+      listeners.filter(({ port }) => port === dashboard).every(isLocal),
+      'the dashboard is on this machine only',
+    );
+    const gcs = Number(owner.gcsAddress.split(':').at(-1));
+    assert.ok(
+      listeners.some((one) => one.port === gcs && !isLocal(one)),
+      'Ray would not be kept from listening everywhere; the README says that',
+    );
+    // Those that speak HTTP: without the token they give nothing, but for the figures at /metrics.
+    const host = owner.gcsAddress.replace(/:\d+$/, '');
+    for (const { port } of listeners.filter((one) => !isLocal(one))) {
+      const stranger = createRayClient({ url: `http://${host}:${port}` });
+      await assert.rejects(stranger.jobs(), RayError, `port ${port}`);
+      await stranger.close();
+    }
+    const shared = listeners.filter(({ port }) => [6379, 8265, 10001, 44217, 44227, 52365].includes(port));
+    assert.deepEqual(shared, [], 'no port is one that another cluster would want by default');
+  });
+
   it('is found again after a reload', async () => {
     const { sessionName } = await record();
     const reloaded = openWindow();
@@ -136,7 +162,7 @@ describe('a cluster of our own', () => {
     assert.ok(state.kind === 'running' && state.origin === 'joined');
     await elsewhere.stop();
     assert.deepEqual(elsewhere.state(), { kind: 'none' });
-    assert.notDeepEqual(clusterProcesses(await listProcesses(), await record()), []);
+    assert.notDeepEqual(await listClusterProcesses(await record()), []);
   });
 
   it('stops with a job in full swing: nothing of it is left, and nothing else is touched', async () => {
@@ -145,21 +171,25 @@ describe('a cluster of our own', () => {
     assert.ok(window && client);
     await client.submitJob({
       submissionId: 'sleeping',
-      entrypoint: `python -c '${SLEEPING_JOB}'`,
+      // What it puts into the background has another parent and another group then.
+      entrypoint: `(setsid sleep 4711 &); python -c '${SLEEPING_JOB}'`,
       runtimeEnv: { workingDir: await client.uploadPackage(NOTHING), envVars: {} },
       metadata: {},
     });
     await eventually(async () => (await client.jobLogs('sleeping')).includes('sleeping\n'));
     const owner = await record();
     const ours = await eventually(async () => {
-      const processes = clusterProcesses(await listProcesses(), owner);
+      const processes = await listClusterProcesses(owner);
       return processes.some((row) => row.commandLine.startsWith('ray::<lambda>')) ? processes : undefined;
     });
     assert.ok(
       ours.some((row) => row.group !== owner.processGroup),
       'workers are in other groups',
     );
-    const theirs = clusterProcesses(await listProcesses(), foreign).map((row) => row.pid);
+    if (process.platform === 'linux') {
+      assert.ok(ours.some((row) => row.commandLine === 'sleep 4711'));
+    }
+    const theirs = (await listClusterProcesses(foreign)).map((row) => row.pid);
 
     await window.stop();
 
@@ -190,48 +220,3 @@ describe('a cluster of our own', () => {
     assert.ok(states.some((state) => state.kind === 'none' && /The Ray cluster is gone/.test(state.message ?? '')));
   });
 });
-
-/** As a user would start one in a terminal. */
-async function startForeignCluster(): Promise<
-  ProcessOwner & { readonly client: RayClient; readonly sessionName: string }
-> {
-  const folder = await mkdtemp('/tmp/foreign-');
-  const gcs = await findFreePort();
-  const dashboard = await findFreePort([gcs]);
-  const clientServer = await findFreePort([gcs, dashboard]);
-  const agent = await findFreePort([gcs, dashboard, clientServer]);
-  const child = spawn(
-    testPython(),
-    [
-      ...['-m', 'ray.scripts.scripts', 'start', '--head', '--disable-usage-stats', '--num-cpus=1'],
-      ...[`--port=${gcs}`, `--dashboard-port=${dashboard}`, `--temp-dir=${join(folder, 'r')}`],
-      ...[`--ray-client-server-port=${clientServer}`, `--dashboard-agent-listen-port=${agent}`],
-    ],
-    {
-      detached: true,
-      stdio: 'ignore',
-      env: { ...process.env, RAY_AUTH_MODE: 'disabled', PYTHONDONTWRITEBYTECODE: '' },
-    },
-  );
-  const leader = child.pid && (await processIdentity(child.pid));
-  const [exitCode] = await once(child, 'exit');
-  assert.equal(exitCode, 0, 'the other cluster could be started');
-  assert.ok(child.pid && leader);
-  const client = createRayClient({ url: `http://127.0.0.1:${dashboard}` });
-  const { sessionName } = await eventually(() => client.version().catch(() => undefined));
-  return { processGroup: child.pid, leader, folder, client, sessionName };
-}
-
-async function processesNaming(folder: string): Promise<readonly string[]> {
-  return (await listProcesses()).map((row) => row.commandLine).filter((line) => line.includes(folder));
-}
-
-async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found) {
-      return found;
-    }
-    await wait(100);
-  }
-}

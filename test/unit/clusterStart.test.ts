@@ -16,7 +16,7 @@ import { findFreePort } from '../../src/cluster/ports';
 import { ownIdentity } from '../../src/cluster/processIdentity';
 import { RAYS_CHOICE } from '../../src/cluster/resources';
 import { startCluster } from '../../src/cluster/startCluster';
-import { explainStartFailure } from '../../src/cluster/startFailure';
+import { explainFileFailure, explainStartFailure } from '../../src/cluster/startFailure';
 import { takeStartLock } from '../../src/cluster/startLock';
 import { UserError } from '../../src/common/userError';
 
@@ -139,7 +139,7 @@ const failures: readonly [name: string, output: string, text: RegExp][] = [
   [
     'the dashboard port taken',
     "2026-11-30 20:21:32,951\tERROR services.py:1500 -- \u001b[31mFailed to bind to 127.0.0.1:8311 because it's already occupied.\u001b[39m",
-    /Another program took one of the ports/,
+    /Another program took one of its ports/,
   ],
   [
     'no Ray',
@@ -154,7 +154,7 @@ const failures: readonly [name: string, output: string, text: RegExp][] = [
   [
     'a control store in the way',
     "Traceback (most recent call last):\nAssertionError: Session name session_2 does not match persisted value b'session_1'. Perhaps there was an error connecting to Redis.",
-    /Another program took one of the ports/,
+    /Another program took one of its ports/,
   ],
   ['a full disk', 'OSError: [Errno 28] No space left on device', /disk is full/],
   [
@@ -163,11 +163,29 @@ const failures: readonly [name: string, output: string, text: RegExp][] = [
     /^Ray did not start\. ValueError: something new$/,
   ],
   ['silence', '', /said nothing/],
+  ['an error without words', 'Exception: ', /Exception: *$/],
+  [
+    'the port of the head process taken',
+    '(gcs_server) grpc_server.cc:134:  Check failed: server_ Failed to start the grpc server. The specified port is 28123.',
+    /Another program took one of its ports/,
+  ],
 ];
 for (const [name, output, text] of failures) {
   test(`explains a start that failed: ${name}`, () => {
-    const { message } = explainStartFailure({ python: '/env/bin/python', output, dashboardLog: '' });
+    const { message } = explainStartFailure({ python: '/env/bin/python', output, logs: [], isDiskFull: false });
     assert.match(message, text);
     assert.ok(!message.includes('Traceback') && !message.includes('\u001b'));
   });
 }
+
+test('explains a start that failed: what Ray could not write because the disk is full', () => {
+  const { message } = explainStartFailure({ python: '', output: 'Exception: ', logs: [''], isDiskFull: true });
+  assert.match(message, /disk is full/);
+});
+
+test('explains a folder that cannot be made, and no other error', () => {
+  const failure = (code: string) => Object.assign(new Error(code), { code, path: '/tmp/shardboard-' });
+  assert.match(explainFileFailure(failure('ENOSPC'))?.message ?? '', /disk is full.* \/tmp\/shardboard-/);
+  assert.match(explainFileFailure(failure('EACCES'))?.message ?? '', /nothing can be written to \/tmp\/shardboard-/);
+  assert.equal(explainFileFailure(failure('EMFILE')), undefined);
+});
