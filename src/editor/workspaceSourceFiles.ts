@@ -16,6 +16,8 @@ const LEFT_OUT = [
   '.mypy_cache',
   '.ruff_cache',
   'shardboard-results',
+  // Gym leaves a copy of the configuration of each run there.
+  '.hydra',
 ];
 const MOST_FILES = 20_000;
 const TELL_EVERY_MS = 200;

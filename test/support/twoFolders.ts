@@ -32,6 +32,8 @@ export async function makeTwoFolders(): Promise<TwoFolders> {
     }
   }
   await write('one/needs_two.yaml', configurationText('only_two'));
+  // As Gym leaves it of each run.
+  await write('one/outputs/2026-01-01/10-00-00/.hydra/config.yaml', configurationText('words'));
   await write(
     'two/.vscode/settings.json',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: VS Code's own spelling of a variable in a setting.

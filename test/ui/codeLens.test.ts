@@ -1,4 +1,4 @@
-/** The code lenses as a person sees them, in three themes. */
+/** The code lenses as a person sees them, in four themes. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ test('the code lenses say it in words that stand on one line, in each theme', { 
   await mkdir(pictures, { recursive: true });
   await window.quickOpen('app.py');
   await window.codeLens('Ray: on, from Base in base.py, not read by the supervisor').waitFor();
-  for (const theme of ['light', 'dark', 'high contrast'] as const) {
+  for (const theme of ['light', 'dark', 'high contrast', 'high contrast light'] as const) {
     await window.setTheme(theme);
     await window.codeLens('Starts RealServer: Ray off, from real.py').waitFor();
     await window.screenshot(join(pictures, `${theme}.png`));

@@ -16,6 +16,7 @@ const themes = {
   light: { label: 'Light Modern', file: 'light_modern' },
   dark: { label: 'Dark Modern', file: 'dark_modern' },
   'high contrast': { label: 'Dark High Contrast', file: 'hc_black' },
+  'high contrast light': { label: 'Light High Contrast', file: 'hc_light' },
 } as const;
 
 export interface WindowOptions {
