@@ -1,4 +1,4 @@
-/** A folder that nobody has trusted: it is read, nothing of it is run, and trusting it is enough. */
+/** A folder that nobody has trusted: it is read, nothing of it is run, and trusting it is enough, but for what is not saved. */
 import assert from 'node:assert/strict';
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -83,4 +83,11 @@ test('it is read, and nothing of it is run before it is trusted', { timeout: 4 *
     await wait(50);
   }
   assert.match((await gym.log())[0] ?? '', /words\.yaml/);
+
+  // What has no place on disk is not run, trusted or not.
+  await window.runCommand('File: New Untitled Text File');
+  await window.runCommand('Change Language Mode');
+  await window.answer('Python');
+  await window.runCommand('Shardboard: Run Gym Server');
+  await window.button(window.toast('Gym runs only what is saved'), 'Save as').waitFor();
 });

@@ -104,6 +104,20 @@ suite('two folders', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
+  test('a server outside of the workspace runs with the Gym of the first folder, where it stands', async () => {
+    const three = vscode.Uri.joinPath(inFolder('one', ''), '../three');
+    const log = inFolder('one', '.venv/gym.log').fsPath;
+    const runs = async (): Promise<string[]> =>
+      (await readFile(log, 'utf8')).split('\n').filter((line) => line === `folder ${three.fsPath}`);
+    assert.deepEqual(await runs(), []);
+    await vscode.commands.executeCommand(
+      'shardboard.runServer',
+      vscode.Uri.joinPath(three, 'resources_servers/words/app.py'),
+    );
+    await until('Gym runs', async () => (await runs()).length === 1);
+    await vscode.commands.executeCommand('shardboard.stopServer');
+  });
+
   test('a text that was never saved is read, and is not taken for a file', async () => {
     const content = serverFiles('words')['resources_servers/words/app.py'] ?? '';
     const document = await vscode.workspace.openTextDocument({ language: 'python', content });
