@@ -46,7 +46,7 @@ import { registerQuickFixes } from './editor/quickFixes';
 import { createWorkspaceSourceFiles, pathOf, watchSourceFiles, workspaceRoots } from './editor/workspaceSourceFiles';
 import { createConfigurationIndex } from './gym/configurationIndex';
 import { createReaderThreads } from './gym/readerThreads';
-import { createServerIndex } from './gym/serverIndex';
+import { createServerIndex, type ServerIndex } from './gym/serverIndex';
 import { createServerReadings } from './gym/serverReadings';
 import { environmentProblems, probeEnvironment } from './python/environment';
 import { findInterpreter, resolveVariables } from './python/interpreterFinder';
@@ -146,7 +146,16 @@ export function activate(context: vscode.ExtensionContext): Exports {
       onError: logError,
     }),
   );
-  const readings = keep(createServerReadings(parser, servers, ({ uri }: vscode.TextDocument) => pathOf(uri)));
+  const imports: Pick<ServerIndex, 'read'> = {
+    async read(path) {
+      // A base may be in a package: before those are known, it would seem to be missing.
+      await packages.gym(path);
+      return servers.read(path);
+    },
+  };
+  const readings = keep(
+    createServerReadings(parser, { ...servers, ...imports }, ({ uri }: vscode.TextDocument) => pathOf(uri)),
+  );
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
   keep(
     registerCodeLenses({

@@ -1,6 +1,13 @@
 import type { Node } from 'web-tree-sitter';
 import { isField, type SourceRange } from '../python/syntax';
-import { annotationOf, FLAG, flagBindingsIn, flagStatementsIn, plainDeclaration } from './flagInBody';
+import {
+  annotationOf,
+  FLAG,
+  type FlagStatement,
+  flagBindingsIn,
+  flagStatementsIn,
+  plainDeclaration,
+} from './flagInBody';
 
 /** A change of a text, told by offsets in UTF-16 as it was before any change. */
 export interface TextChange {
@@ -41,9 +48,17 @@ export function declareFlag(
   const deletions = bound.slice(bound.findLastIndex(({ kind }) => kind !== 'deletes') + 1);
   const last = bound.at(-1 - deletions.length);
   const written = last?.kind === 'declares' ? plainDeclaration(last.node) : undefined;
-  const removals = removalsOf(deletions, text);
   const change = written && changedDeclaration(written, declaration, value ? 'True' : 'False', type);
-  return removals && change && [change, ...removals];
+  const removals = removalsOf(deletions, text);
+  if (!last || !written || !change || !removals) {
+    return undefined;
+  }
+  const earlier = withoutEarlier(statements, last, text);
+  // A type that stays would make a field of the model out of the new value too.
+  const types = flagBindingsIn(place.body, place.classNode, text).filter(({ annotation }) => annotation !== undefined);
+  const hasField =
+    types.some(({ annotation }) => annotation === 'field') && (types.length > 1 || !written.childForFieldName('type'));
+  return earlier ? [...earlier, change, ...removals] : hasField ? undefined : [change, ...removals];
 }
 
 /**
@@ -53,13 +68,9 @@ export function declareFlag(
 export function keepLastDeclaration(root: Node, text: string, name: SourceRange): TextChange[] | undefined {
   const place = classAt(root, name);
   const statements = place ? flagStatementsIn(place.body, place.classNode, text) : [];
-  const last = statements.findLastIndex(({ kind }) => kind !== 'reads');
-  const earlier = statements.slice(0, last);
-  const isPlain =
-    statements[last]?.kind === 'declares' &&
-    earlier.length > 0 &&
-    earlier.every(({ kind, node }) => kind === 'deletes' || (kind === 'declares' && doesNothingElse(node)));
-  return isPlain ? removalsOf(earlier, text) : undefined;
+  const last = statements.findLast(({ kind }) => kind !== 'reads');
+  const changes = last?.kind === 'declares' ? withoutEarlier(statements, last, text) : undefined;
+  return changes && changes.length > 0 ? changes : undefined;
 }
 
 /** Takes the annotations that make a field of the model off the declarations of the class. */
@@ -166,6 +177,17 @@ function changedDeclaration(
   return right
     ? { start: right.startIndex, end: right.endIndex, text: literal }
     : insertion(assignment.endIndex, ` = ${literal}`);
+}
+
+/** Takes away what stands above a declaration; undefined when some of it must stay. */
+function withoutEarlier(
+  statements: readonly FlagStatement[],
+  last: FlagStatement,
+  text: string,
+): TextChange[] | undefined {
+  const earlier = statements.slice(0, statements.indexOf(last));
+  const canGo = earlier.every(({ kind, node }) => kind === 'deletes' || (kind === 'declares' && doesNothingElse(node)));
+  return canGo ? removalsOf(earlier, text) : undefined;
 }
 
 /** Whether nothing is missed when a declaration is gone: it gives no other name a value, and calls nothing. */

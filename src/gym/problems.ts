@@ -108,7 +108,8 @@ function flawOfDeclaration(server: ServerClass): GymProblem | undefined {
     server.warnings.find((warning) => warning.code === code)?.range;
   const twice = rangeOf('declared_more_than_once');
   const outside = rangeOf('set_outside_class_body');
-  if (server.field && value) {
+  // What is set outside holds, whatever pydantic makes of the body.
+  if (server.field && value && !outside) {
     return server.field.isOwn ? ownField(server, server.field, value) : fieldOfBase(server, server.field, value);
   }
   if (twice && value) {

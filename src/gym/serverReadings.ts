@@ -17,8 +17,8 @@ export interface OpenText {
 /** Readings of open documents, each at its latest version, with their imports followed as far as an index knows. */
 export interface ServerReadings<Text extends OpenText = OpenText> extends Disposable {
   /**
-   * What the document holds now: at once, but for the first of all. Undefined when it holds nothing of Gym; then nothing is
-   * parsed.
+   * What the document holds now: at once, but for the first of all, and while a file that it imports has not been read: no
+   * base is missing before it has been looked for. Undefined when it holds nothing of Gym; then nothing is parsed.
    *
    * @throws UserError when the grammar cannot be loaded; the next call tries again
    */
@@ -41,18 +41,49 @@ function readAlone(path: string, facts: ModuleFacts): ServerFile {
   return file;
 }
 
+function unresolvedIn({ classes, startedElsewhere }: ServerFile): string[] {
+  return [...classes, ...startedElsewhere].flatMap(({ tree: { origin } }) =>
+    origin?.kind === 'unresolved' ? [origin.what] : [],
+  );
+}
+
 /** @param pathOf the path by which the index knows a document */
 export function createServerReadings<Text extends OpenText>(
   parser: PythonParser,
-  index?: Pick<ServerIndex, 'mayHoldServers' | 'readDocument' | 'closeDocument'>,
+  index?: Pick<ServerIndex, 'mayHoldServers' | 'read' | 'readDocument' | 'closeDocument'>,
   pathOf: (document: Text) => string = ({ uri }) => uri.path,
 ): ServerReadings<Text> {
   const trees = createKeptTrees(parser);
   const entries = new WeakMap<Text, Entry>();
   const mayHold = index?.mayHoldServers ?? mayHoldServers;
 
-  const toFile = (document: Text, facts: ModuleFacts | undefined): ServerFile | undefined =>
-    facts && (index ? index.readDocument(pathOf(document), facts) : readAlone(pathOf(document), facts));
+  /** What has been looked for everywhere and is not there, in each document. */
+  const notFound = new WeakMap<Text, ReadonlySet<string>>();
+
+  const toFile = (document: Text, facts: ModuleFacts | undefined): ReturnType<ServerReadings['read']> => {
+    const path = pathOf(document);
+    if (!facts || !index) {
+      return facts && readAlone(path, facts);
+    }
+    const file = index.readDocument(path, facts);
+    const isFinal = unresolvedIn(file).every((what) => notFound.get(document)?.has(what));
+    return isFinal ? file : readImports(document, index);
+  };
+
+  const readImports = async (
+    document: Text,
+    { read, readDocument }: Pick<ServerIndex, 'read' | 'readDocument'>,
+  ): Promise<ServerFile | undefined> => {
+    const path = pathOf(document);
+    await read(path);
+    // It may have been closed meanwhile: then the file on disk counts.
+    const facts = entries.has(document) ? await factsOf(document) : undefined;
+    const file = facts && readDocument(path, facts);
+    if (file) {
+      notFound.set(document, new Set(unresolvedIn(file)));
+    }
+    return file;
+  };
 
   const factsOf = (document: Text): Entry['facts'] => {
     const known = entries.get(document);
