@@ -1,10 +1,11 @@
 /**
  * `npm run bench`: makes what the benches need and runs them.
  *
- *   npm run bench -- [gym] [runs]
+ *   npm run bench -- [gym] [runs] [watching]
  */
 import { join } from 'node:path';
 import { main } from './lib/ending.mjs';
+import { findChromium } from './lib/findChromium.mjs';
 import { ensureGymWheel } from './lib/gymWheel.mjs';
 import { ensureNpmPackages } from './lib/npmPackages.mjs';
 import { runOrExplain } from './lib/processes.mjs';
@@ -14,12 +15,14 @@ import { withRing } from './lib/ringProcess.mjs';
 import { environmentVariables } from './lib/rings.mjs';
 import { SetupError } from './lib/setupError.mjs';
 import { step } from './lib/steps.mjs';
+import { ensureVSCodeWeb } from './lib/vscodeWeb.mjs';
 
 const LIMIT_MS = 60 * 60_000;
-/** What reading servers costs, and how long a run takes. */
+/** What reading servers costs, how long a run takes, and what it costs to watch a cluster. */
 const programs = new Map([
   ['gym', 'gymBench.cjs'],
   ['runs', 'bench.cjs'],
+  ['watching', 'watchingBench.cjs'],
 ]);
 
 await main(async () => {
@@ -37,6 +40,11 @@ await main(async () => {
     gym = await ensureGymWheel(projectRoot);
     return 'there';
   });
+  if (chosen.some(([name]) => name === 'watching')) {
+    findChromium(process.env);
+    await step('VS Code for the browser', () => ensureVSCodeWeb(projectRoot));
+    await runOrExplain('Packing the extension', process.execPath, ['scripts/package.mjs'], { cwd: projectRoot });
+  }
   await runOrExplain('Bundling the bench', process.execPath, ['scripts/bundleTests.mjs', 'bench'], {
     cwd: projectRoot,
   });

@@ -15,7 +15,13 @@ const programs = new Map([
   ['contract', ['src/gym/serverKeeper.ts']],
   [
     'bench',
-    ['test/bench/bench.ts', 'test/bench/gymBench.ts', 'src/cluster/clusterWatcher.ts', 'src/gym/readerWorker.ts'],
+    [
+      'test/bench/bench.ts',
+      'test/bench/gymBench.ts',
+      'test/bench/watchingBench.ts',
+      'src/cluster/clusterWatcher.ts',
+      'src/gym/readerWorker.ts',
+    ],
   ],
   ['ray', ['src/cluster/clusterWatcher.ts', 'test/support/windowProgram.ts']],
   [

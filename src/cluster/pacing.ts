@@ -64,7 +64,7 @@ const RANK = { none: 0, glance: 1, aside: 2, close: 3 } as const;
 /**
  * Looks again and again, as often as somebody pays attention. Nobody does at first.
  *
- * @param look says whether there was an answer; what it throws counts as none
+ * @param look says whether there was a whole answer; what it throws counts as none
  */
 export function createPacing(look: () => Promise<boolean>, clock: Clock = systemClock): Pacing {
   let attention: Attention = 'none';

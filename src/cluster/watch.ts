@@ -49,6 +49,9 @@ export interface ClusterWatch extends Disposable {
   look(): Promise<void>;
 }
 
+/** Within this time after its start Ray tells what is used. */
+const FIRST_COUNT_MS = 30_000;
+
 /** Starts to watch a cluster that has just answered. After `dispose` the listeners hear nothing more. */
 export function watchCluster(
   cluster: WatchedCluster,
@@ -57,7 +60,8 @@ export function watchCluster(
 ): ClusterWatch {
   let isOver = false;
   let attention: Attention = 'none';
-  let lastHeard = clock.now();
+  const begin = clock.now();
+  let lastHeard = begin;
   const pacing = createPacing(look, clock);
 
   async function look(): Promise<boolean> {
@@ -85,7 +89,9 @@ export function watchCluster(
       lastHeard = clock.now();
       listeners.onSeen(seen, activity);
     }
-    return true;
+    // Asked again soon while Ray has not counted yet.
+    const isNew = clock.now() - begin < FIRST_COUNT_MS;
+    return !(isNew && activity.usage?.size === 0);
   }
 
   return {

@@ -21,8 +21,8 @@ const themes = {
 
 export interface WindowOptions {
   readonly folder: string;
-  /** The packed extension. */
-  readonly vsix: string;
+  /** The packed extension; a window without it when undefined. */
+  readonly vsix?: string;
   readonly settings?: Settings;
   readonly asksForTrust?: boolean;
   readonly env?: NodeJS.ProcessEnv;
@@ -68,10 +68,10 @@ export interface CodeWindow {
   close(): Promise<void>;
 }
 
-/** Opens a window on a folder, with the packed extension installed. */
+/** Opens a window on a folder. */
 export async function openWindow({ folder, vsix, settings, asksForTrust, env }: WindowOptions): Promise<CodeWindow> {
   const server = await startTestServer({
-    vsix,
+    ...(vsix === undefined ? {} : { vsix }),
     // Ends the server minutes after its last window went, for a test that is killed outright; a reload is quicker.
     args: ['--enable-remote-auto-shutdown'],
     ...(settings === undefined ? {} : { settings }),
