@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: makes what the benches need and runs them.
  *
- *   npm run bench -- [gym] [runs] [watching]
+ *   npm run bench -- [gym] [cluster] [runs] [watching]
  */
 import { join } from 'node:path';
 import { main } from './lib/ending.mjs';
@@ -18,9 +18,10 @@ import { step } from './lib/steps.mjs';
 import { ensureVSCodeWeb } from './lib/vscodeWeb.mjs';
 
 const LIMIT_MS = 60 * 60_000;
-/** What reading servers costs, how long a run takes, and what it costs to watch a cluster. */
+/** What reading servers, starting and stopping a cluster, a run, and watching a cluster cost. */
 const programs = new Map([
   ['gym', 'gymBench.cjs'],
+  ['cluster', 'clusterBench.cjs'],
   ['runs', 'bench.cjs'],
   ['watching', 'watchingBench.cjs'],
 ]);

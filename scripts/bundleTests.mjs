@@ -17,6 +17,7 @@ const programs = new Map([
     'bench',
     [
       'test/bench/bench.ts',
+      'test/bench/clusterBench.ts',
       'test/bench/gymBench.ts',
       'test/bench/watchingBench.ts',
       'src/cluster/clusterWatcher.ts',

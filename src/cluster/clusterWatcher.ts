@@ -76,7 +76,7 @@ async function lookAtUse(record: ClusterRecord): Promise<UseLook> {
   return { at: Date.now(), hasWindow: window, isKept, isUsed };
 }
 
-/** Whether a job of anybody runs, be it submitted or a program that has connected; undefined when Ray does not answer. */
+/** Whether a job of anybody runs, be it submitted or a program that has connected, or what a job has left to go on; undefined when Ray does not answer. */
 async function isInUse(record: ClusterRecord): Promise<boolean | undefined> {
   // Read at every look: a file that nobody reads for days may be cleared from the temporary folder.
   const token = await readFileIfThere(record.tokenFile);
@@ -84,7 +84,7 @@ async function isInUse(record: ClusterRecord): Promise<boolean | undefined> {
   try {
     // Another cluster may have got the port.
     if ((await client.version()).sessionName === record.sessionName) {
-      return (await client.jobs()).some((job) => !jobHasEnded(job));
+      return (await client.jobs()).some((job) => !jobHasEnded(job)) || (await client.hasLivingActor());
     }
   } catch (error) {
     if (!(error instanceof RayError)) {
@@ -105,7 +105,12 @@ function useWords({ hasWindow, isKept, isUsed }: UseLook): string {
   if (isKept) {
     return 'no window works with it, but it is to be kept';
   }
-  const use = isUsed === undefined ? 'Ray does not say whether a job runs' : isUsed ? 'a job runs' : 'no job runs';
+  const use =
+    isUsed === undefined
+      ? 'Ray does not say whether it is used'
+      : isUsed
+        ? 'but a job or an actor runs'
+        : 'and nothing runs on it';
   return `no window works with it, ${use}`;
 }
 

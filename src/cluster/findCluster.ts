@@ -7,12 +7,14 @@ import { listClusterProcesses } from './processes';
 import { clearAbandonedStart } from './startLock';
 import { removeCluster } from './stopCluster';
 
-const TRIES = 5;
+/** For the answer of a cluster whose processes are there. */
+const ANSWER_LIMIT_MS = 10_000;
 const PAUSE_MS = 500;
 
 /**
- * Finds the cluster that this or another window started. It is believed only when it answers by the session's name and
- * its processes are there; what is left of one that is not is cleaned up.
+ * Finds the cluster that this or another window started. It is believed only when its processes are there and nobody else
+ * answers at its address; what is left of one that is not is cleaned up. One that does not answer at all may be busy, or the
+ * machine has just woken up: it is found too, since a job may run on it.
  */
 export async function findStartedCluster(storageFolder: string): Promise<ClusterRecord | undefined> {
   await clearAbandonedStart(storageFolder);
@@ -20,7 +22,7 @@ export async function findStartedCluster(storageFolder: string): Promise<Cluster
   if (!record) {
     return undefined;
   }
-  if (await isUp(record)) {
+  if (await isOurs(record)) {
     return record;
   }
   await removeCluster(storageFolder, record, 0);
@@ -40,24 +42,25 @@ export async function endedPart(
   return parts.find(([mark]) => !processes.some((row) => row.commandLine.includes(mark)))?.[1];
 }
 
-async function isUp(record: ClusterRecord): Promise<boolean> {
+async function isOurs(record: ClusterRecord): Promise<boolean> {
   const token = await readFileIfThere(record.tokenFile);
   if (token === undefined || (await endedPart(record)) !== undefined) {
     return false;
   }
   const client = createRayClient({ url: record.dashboardUrl, token });
+  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
   try {
-    for (let tries = 0; tries < TRIES; tries += 1) {
+    while (!signal.aborted) {
       try {
-        return (await client.version()).sessionName === record.sessionName;
+        return (await client.version({ signal })).sessionName === record.sessionName;
       } catch (error) {
-        if (!(error instanceof RayError) || error.kind === 'unauthorized' || error.kind === 'forbidden') {
+        if (error instanceof RayError && error.kind !== 'unreachable') {
           return false;
         }
         await wait(PAUSE_MS);
       }
     }
-    return false;
+    return true;
   } finally {
     await client.close();
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { messageOf, UserError } from '../common/userError';
 import { createRayClient, type RayClient, type RayNode } from '../ray/client';
+import { RayError } from '../ray/rayError';
 import type { JoinedCluster } from './clusterAccess';
 import { setKept } from './clusterFolder';
 import { type ClusterRecord, loadClusterRecord } from './clusterRecord';
@@ -187,11 +188,21 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     const token = await readFile(record.tokenFile, 'utf8');
     const client = createRayClient({ url: record.dashboardUrl, token });
     try {
-      const version = await client.version();
-      const nodes = await client.nodes();
-      connect({ url: record.dashboardUrl, token, client, record }, { version, nodes });
+      connect({ url: record.dashboardUrl, token, client, record }, await firstSight(client, record));
     } catch (error) {
       await client.close();
+      throw error;
+    }
+  }
+
+  /** What a cluster that is known by its processes tells, if it does; while it does not, there is a silence to be told. */
+  async function firstSight(client: RayClient, record: ClusterRecord): Promise<Sighting> {
+    try {
+      return { version: await client.version(), nodes: await client.nodes() };
+    } catch (error) {
+      if (error instanceof RayError && error.kind === 'unreachable') {
+        return { version: { sessionName: record.sessionName, rayVersion: record.rayVersion }, nodes: [] };
+      }
       throw error;
     }
   }

@@ -5,7 +5,7 @@ export interface UseLook {
   readonly hasWindow: boolean;
   /** It is to be kept although nobody uses it. */
   readonly isKept: boolean;
-  /** Whether a job runs; undefined when Ray does not say so, which is not a no. */
+  /** Whether something runs on it; undefined when Ray does not say so, which is not a no. */
   readonly isUsed: boolean | undefined;
 }
 

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { explainUnexpected } from './explain';
 import { RayError } from './rayError';
 import {
+  actorsAnswer,
   clusterMetadataAnswer,
   clusterStatusAnswer,
   jobAnswer,
@@ -78,6 +79,8 @@ export interface RayClient {
   submitJob(job: JobSubmission, options?: CallOptions): Promise<void>;
   job(submissionId: string, options?: CallOptions): Promise<RayJob>;
   jobs(options?: CallOptions): Promise<readonly RayJob[]>;
+  /** Whether an actor lives. Some do without a job: those that are detached from theirs, of Ray Serve for example. */
+  hasLivingActor(options?: CallOptions): Promise<boolean>;
   /** The whole log of a job's driver so far. */
   jobLogs(submissionId: string, options?: CallOptions): Promise<string>;
   /** Asks Ray to stop a job; false when it had ended already. */
@@ -273,6 +276,11 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
     submitJob,
     job,
     jobs: (options) => read(jobsAnswer, '/api/jobs/', 'list its jobs', options),
+    async hasLivingActor(options) {
+      const filter = 'filter_keys=state&filter_predicates=%3D&filter_values=ALIVE';
+      const answer = await read(actorsAnswer, `/api/v0/actors?${filter}&limit=1`, 'list its actors', options);
+      return answer.data.result.result.length > 0;
+    },
     async jobLogs(submissionId, options) {
       const path = `${jobPath(submissionId)}/logs`;
       return (await read(logsAnswer, path, "show the job's log", options, LOG_LIMIT_MS)).logs;

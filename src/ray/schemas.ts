@@ -33,6 +33,11 @@ const node = v.pipe(
 /** A machine of the cluster, or one that was part of it. */
 export type RayNode = v.InferOutput<typeof node>;
 
+/** Only how many there are is of interest. */
+export const actorsAnswer = v.looseObject({
+  data: v.looseObject({ result: v.looseObject({ result: v.array(v.looseObject({})) }) }),
+});
+
 export const nodesAnswer = v.looseObject({ data: v.looseObject({ result: v.looseObject({ result: v.array(node) }) }) });
 
 const amount = v.nullish(v.tuple([v.number(), v.number()]));

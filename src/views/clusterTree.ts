@@ -62,6 +62,10 @@ function busyLine(label: string, description: string): ClusterLine {
   return { id: 'cluster', label, description, tooltip: '', icon, context: 'busyCluster', children: [] };
 }
 
+/** Ray's ports cannot be kept on loopback, except for the dashboard's. */
+const WHO_CAN_REACH_IT =
+  'Its dashboard listens on this machine only, its other ports on every network interface; a token protects them.';
+
 function runningLine(state: ClusterState & { kind: 'running' }, shown: ClusterShown): ClusterLine {
   const { silence, origin } = state;
   const place = new URL(state.dashboardUrl).host;
@@ -74,6 +78,7 @@ function runningLine(state: ClusterState & { kind: 'running' }, shown: ClusterSh
       `Dashboard: ${state.dashboardUrl}`,
       ...(state.gcsAddress === undefined ? [] : [`Address for ray.init: ${state.gcsAddress}`]),
       `Session: ${state.sessionName}`,
+      ...(origin === 'started' ? [WHO_CAN_REACH_IT] : []),
       ...(silence ? [silence.reason, 'What stands below is what was heard then.'] : []),
     ].join('\n'),
     icon: silence

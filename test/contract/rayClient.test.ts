@@ -99,6 +99,17 @@ test('reads what Ray 2.60 answered', async (t) => {
   }
 });
 
+test('tells whether an actor lives', async (t) => {
+  let actors: readonly unknown[] = [{ class_name: 'ServeController', state: 'ALIVE' }];
+  const { server, client } = await connect(t, (_received, response) => {
+    response.end(JSON.stringify({ result: true, data: { result: { result: actors } } }));
+  });
+  assert.equal(await client.hasLivingActor(), true);
+  assert.match(server.received[0]?.path ?? '', /filter_keys=state&filter_predicates=%3D&filter_values=ALIVE/);
+  actors = [];
+  assert.equal(await client.hasLivingActor(), false);
+});
+
 test('tells what is used of each node, and nothing while Ray does not know', async (t) => {
   let status: unknown = clusterStatus;
   const { client } = await connect(t, ({ path }, response) => {

@@ -105,6 +105,17 @@ describe('a cluster whose windows are gone', () => {
     await window.kill();
   });
 
+  it('is found also while it does not answer, and is not taken for one that is gone', async () => {
+    const owner = await record();
+    const dashboard = (await listClusterProcesses(owner)).find((row) => row.commandLine.includes('dashboard.py'));
+    assert.ok(dashboard);
+    process.kill(dashboard.pid, 'SIGSTOP');
+    const window = open('restore', true);
+    const state = await window.until('running').finally(() => process.kill(dashboard.pid, 'SIGCONT'));
+    assert.deepEqual([state.sessionName, state.nodes], [owner.sessionName, []]);
+    await window.kill();
+  });
+
   it('goes on while a job runs on it, also when the machine sleeps', async () => {
     assert.ok(client);
     const owner = await record();
@@ -119,7 +130,7 @@ describe('a cluster whose windows are gone', () => {
     const { job } = client;
     await eventually(async () => (await job('going-on')).status === 'RUNNING');
     await window.kill();
-    await untilSaid('a job runs');
+    await untilSaid('but a job or an actor runs');
     const watcher = await runningWatcher(owner.folder);
     assert.ok(watcher);
     const all = [pidOf(watcher), ...(await listClusterProcesses(owner)).map(({ pid }) => pid)];

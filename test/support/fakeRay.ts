@@ -54,6 +54,7 @@ export function createFakeRay(): FakeRay {
       pythonOf: unused,
       hasPackage: unused,
       jobs: unused,
+      hasLivingActor: unused,
       uploadPackage: async (zip) => {
         packages.push(zip);
         return 'gcs://_ray_pkg_0000000000000000.zip';
