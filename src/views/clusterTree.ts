@@ -73,7 +73,7 @@ function runningLine(state: ClusterState & { kind: 'running' }, shown: ClusterSh
   return {
     id: 'cluster',
     label: origin === 'started' ? 'Local Ray cluster' : 'Joined Ray cluster',
-    description: lastHeard ? `${place}, ${lastHeard}` : `${place}, Ray ${state.rayVersion}`,
+    description: lastHeard ? `${lastHeard}, ${place}` : `${place}, Ray ${state.rayVersion}`,
     tooltip: [
       `Dashboard: ${state.dashboardUrl}`,
       ...(state.gcsAddress === undefined ? [] : [`Address for ray.init: ${state.gcsAddress}`]),
