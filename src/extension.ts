@@ -7,6 +7,7 @@ import { readCaFile } from './cluster/clusterAccess';
 import { loadClusterRecord } from './cluster/clusterRecord';
 import { type ClusterState, createClusterService } from './cluster/service';
 import { addRayEnabled } from './commands/addRayEnabled';
+import { checkEnvironment } from './commands/checkEnvironment';
 import {
   copyAddress,
   copyDashboardToken,
@@ -22,6 +23,7 @@ import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
 import { goToConfiguration } from './commands/goToConfiguration';
 import { goToServer } from './commands/goToServer';
+import { installPackageCommand } from './commands/installPackage';
 import { inTrust } from './commands/inTrust';
 import { clientOf, copyJobId, openJobLog, stopJob } from './commands/jobCommands';
 import { joinCluster } from './commands/joinCluster';
@@ -33,6 +35,7 @@ import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
 import { runServer } from './commands/runServer';
 import { createServerTerminals } from './commands/serverTerminals';
+import { folderOf, setUpEnvironment } from './commands/setUpEnvironment';
 import { stopServer } from './commands/stopServer';
 import { submitBenchmark } from './commands/submitBenchmark';
 import { togglePracticeModel } from './commands/togglePracticeModel';
@@ -48,8 +51,7 @@ import { createConfigurationIndex } from './gym/configurationIndex';
 import { createReaderThreads } from './gym/readerThreads';
 import { createServerIndex, type ServerIndex } from './gym/serverIndex';
 import { createServerReadings } from './gym/serverReadings';
-import { environmentProblems, probeEnvironment } from './python/environment';
-import { findInterpreter, resolveVariables } from './python/interpreterFinder';
+import { createInterpreterFinder, resolveVariables } from './python/interpreterFinder';
 import { createPythonParser } from './python/parser';
 import { followAttention } from './views/attention';
 import { registerClusterView } from './views/clusterView';
@@ -87,12 +89,14 @@ export function activate(context: vscode.ExtensionContext): Exports {
 
   const parser = keep(createPythonParser(join(context.extensionPath, 'dist')));
 
+  const interpreters = keep(createInterpreterFinder((message) => log.info(message)));
+
   const globalFolder = context.globalStorageUri.fsPath;
   const joined = createJoinedStore(context);
   const cluster = keep(
     createClusterService({
       storageFolder: globalFolder,
-      resolvePython: () => readyInterpreter('cluster'),
+      resolvePython: pythonForCluster,
       watcher: join(context.extensionPath, 'dist', 'clusterWatcher.js'),
       resources: clusterResources,
       isKept: isClusterKept,
@@ -134,7 +138,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   const logs = keep(registerRunLogs(runs));
   const jobLogs = keep(registerJobLogs((id) => clientOf(cluster).jobLogs(id)));
   const files = createWorkspaceSourceFiles();
-  const packages = keep(createChosenPackages());
+  const packages = keep(createChosenPackages(interpreters));
   const dist = join(context.extensionPath, 'dist');
   const readers = keep(createReaderThreads({ program: join(dist, 'readerWorker.js'), wasmFolder: dist }));
   const servers = keep(
@@ -250,20 +254,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('copyDashboardToken', () => copyDashboardToken(cluster));
   command('submitBenchmark', async () => {
     const findBenchmarks = () => findWorkspaceBenchmarks(parser);
-    const checkEnvironment = async () => {
-      await readyInterpreter('benchmark');
-    };
     panels.show(
       await inTrust(() =>
-        submitBenchmark({
-          context,
-          cluster,
-          submit: evaluatorOffer.submit,
-          practiceModel,
-          keys,
-          findBenchmarks,
-          checkEnvironment,
-        }),
+        submitBenchmark({ context, cluster, submit: evaluatorOffer.submit, practiceModel, keys, findBenchmarks }),
       ),
     );
   });
@@ -283,7 +276,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
-  command('runServer', (target) => inTrust(() => runServer({ configurations, terminals, cluster }, target)));
+  command('runServer', (target) =>
+    inTrust(() => runServer({ configurations, terminals, cluster, interpreters }, target)),
+  );
   // For the button of an error; not in the palette.
   command('writeConfiguration', (server) => inTrust(() => writeConfiguration(configurations, server)));
   command('stopServer', (target) => stopServer(terminals, target));
@@ -305,6 +300,10 @@ export function activate(context: vscode.ExtensionContext): Exports {
     const action = { kind: 'source.fixAll.shardboard', apply: 'first' };
     await vscode.commands.executeCommand('editor.action.sourceAction', action);
   });
+  const wantsGym = () => servers.files().size > 0 || configurations.configurations().size > 0;
+  command('setUpEnvironment', (resource) => inTrust(() => setUpEnvironment({ interpreters, log, wantsGym }, resource)));
+  // For the buttons of errors; not in the palette.
+  command('installPackage', (...args) => inTrust(() => installPackageCommand({ interpreters, log }, args)));
   command('showLog', async () => log.show());
 
   // After activation: a cluster and runs of an earlier window are found again, and go on.
@@ -330,17 +329,11 @@ export function activate(context: vscode.ExtensionContext): Exports {
     return path === '' ? undefined : await readCaFile(resolveVariables(path, folder));
   }
 
-  /** The interpreter, once it is certain that it has what a cluster, or a benchmark on one, needs. */
-  async function readyInterpreter(use: 'cluster' | 'benchmark'): Promise<string> {
-    const found = await findInterpreter(vscode.workspace.workspaceFolders?.[0]);
-    log.info(`Python: ${found.path}, from ${found.from}`);
-    const problems = environmentProblems(await probeEnvironment(found.path), use);
-    if (problems.length > 0) {
-      throw new UserError(`${found.path}: ${problems.join(' ')}`, [
-        { title: 'Open setting', command: 'shardboard.openSetting', args: ['shardboard.pythonPath'] },
-      ]);
-    }
-    return found.path;
+  /** The interpreter, once it is certain that it has what a cluster needs. */
+  async function pythonForCluster(): Promise<string> {
+    const { path } = await interpreters.find(folderOf(undefined));
+    await checkEnvironment(path, 'cluster');
+    return path;
   }
 
   /** A cluster that went without being stopped here: nobody would look for the reason in a status bar. */

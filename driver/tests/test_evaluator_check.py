@@ -30,6 +30,18 @@ def test_an_evaluator_that_is_missing_or_another(
     assert failure.value.reason == "evaluator"
 
 
+@pytest.mark.parametrize("has_one", [True, False])
+def test_the_launcher_of_another_evaluator_is_named_when_it_has_one(
+    monkeypatch: pytest.MonkeyPatch, has_one: bool
+) -> None:
+    monkeypatch.setattr(evaluator_check, "version", lambda _name: "0.4.0")
+    if not has_one:
+        monkeypatch.setattr(evaluator_check, "find_spec", lambda _name: None)
+    with pytest.raises(RunFailure) as failure:
+        check_evaluator(1)
+    assert ("nemo_evaluator.engine.ray_launcher" in failure.value.message) == has_one
+
+
 def test_scipy_is_asked_for_only_by_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_spec(name: str) -> ModuleSpec | None:
         assert name == "scipy"

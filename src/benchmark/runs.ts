@@ -6,6 +6,7 @@ import { writeFileAtomic } from '../common/files';
 import { messageOf, UserError } from '../common/userError';
 import type { RunRequest } from '../protocol/runRequest';
 import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
+import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
 import { readableLog } from './driverLog';
 import { followRun } from './followRun';
@@ -15,9 +16,6 @@ import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from
 
 /** A run going on is saved at most this often, in ms: enough to show after a crash what was last seen. */
 const SAVE_EVERY_MS = 5000;
-
-/** What the driver is made for. `stats` brings scipy, without which a run with repeats cannot be scored. */
-const EVALUATOR_PACKAGE = 'nemo-evaluator[ray,stats]==0.3.0';
 
 /** How long the end of cancelled runs is waited for before their cluster is stopped, in ms. Ray takes about three seconds. */
 const CANCEL_LIMIT_MS = 15_000;
@@ -253,7 +251,7 @@ export function createRuns(options: RunsOptions): Runs {
       try {
         // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
         await save(run);
-        const packages = chosen.bringsEvaluator ? [EVALUATOR_PACKAGE] : [];
+        const packages = chosen.bringsEvaluator ? [REQUIREMENTS.evaluator] : [];
         await send(cluster, record, { driverFolder: options.driverFolder, own, packages });
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);

@@ -54,6 +54,8 @@ export interface ClusterService extends Disposable {
   token(): string | undefined;
   /** The file with the token of the cluster that was started here: what Ray calls RAY_AUTH_TOKEN_PATH. */
   tokenFile(): string | undefined;
+  /** The interpreter that the cluster was started with here, in which its jobs run. */
+  python(): string | undefined;
   /**
    * Starts a cluster on this machine; nothing when one is there. A second call while the first goes on waits for it.
    * When a signal is aborted, what was started is ended.
@@ -294,6 +296,7 @@ export function createClusterService(options: ClusterServiceOptions): ClusterSer
     client: () => connection?.client,
     token: () => connection?.token,
     tokenFile: () => connection?.record?.tokenFile,
+    python: () => connection?.record?.python,
     async start({ signal } = {}) {
       signal?.throwIfAborted();
       if (!starting) {

@@ -8,7 +8,8 @@ import { folderFor, uriOf } from '../editor/workspaceSourceFiles';
 import { type Configuration, readConfiguration } from '../gym/configuration';
 import type { ConfigurationIndex } from '../gym/configurationIndex';
 import { serverCommand, serverEnvironment } from '../gym/serverCommand';
-import { findInterpreter } from '../python/interpreterFinder';
+import type { InterpreterFinder } from '../python/interpreterFinder';
+import { checkEnvironment } from './checkEnvironment';
 import { clusterForServer } from './clusterForServer';
 import { chooseConfiguration } from './goToConfiguration';
 import type { ServerTerminals } from './serverTerminals';
@@ -17,11 +18,12 @@ export interface RunServerDependencies {
   readonly configurations: ConfigurationIndex;
   readonly terminals: ServerTerminals;
   readonly cluster: ClusterService;
+  readonly interpreters: InterpreterFinder;
 }
 
 /** Runs `gym env start` for a configuration: of the server or the configuration that is given, or that is in the editor. */
 export async function runServer(dependencies: RunServerDependencies, target: unknown): Promise<void> {
-  const { configurations, terminals, cluster } = dependencies;
+  const { configurations, terminals, cluster, interpreters } = dependencies;
   const path = await chooseConfiguration(configurations, target);
   if (path === undefined) {
     return;
@@ -35,7 +37,7 @@ export async function runServer(dependencies: RunServerDependencies, target: unk
       { title: 'Stop it', command: 'shardboard.stopServer', args: [uri] },
     ]);
   }
-  const { path: python } = await findInterpreter(folderFor(path));
+  const { path: python } = await interpreters.find(folderFor(path));
   await checkGym(python);
   // Gym reads what is on disk.
   await vscode.workspace.saveAll(false);
@@ -59,10 +61,10 @@ async function checkGym(python: string): Promise<void> {
   try {
     await access(program, constants.X_OK);
   } catch {
-    throw new UserError(
-      `There is no gym beside ${python}. Install nemo-gym there, or choose a Python that has it; NeMo Gym 0.7 asks for Python 3.13.14 or newer.`,
-      [{ title: 'Open setting', command: 'shardboard.openSetting', args: ['shardboard.pythonPath'] }],
-    );
+    await checkEnvironment(python, 'gym');
+    throw new UserError(`NeMo Gym is installed in the environment of ${python}, but there is no gym beside it.`, [
+      { title: 'Set up Python', command: 'shardboard.setUpEnvironment' },
+    ]);
   }
 }
 

@@ -8,6 +8,7 @@ import { isLoopback } from '../ray/address';
 import type { RayClient, RayNode } from '../ray/client';
 import { isSupported, supportedVersions } from '../ray/supportedVersions';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
+import { checkEnvironment } from './checkEnvironment';
 import type { ModelKeys } from './modelKeys';
 import { type Asker, runSteps, type Step } from './multiStep';
 import { withProgress } from './register';
@@ -20,8 +21,6 @@ export interface SubmitDependencies {
   readonly practiceModel: PracticeModel;
   readonly keys: ModelKeys;
   readonly findBenchmarks: () => Promise<readonly BenchmarkChoice[]>;
-  /** Throws UserError when the environment of a cluster that was started here cannot run benchmarks. */
-  readonly checkEnvironment: () => Promise<void>;
 }
 
 /** What is remembered from one submit to the next, for each workspace. No key among it. */
@@ -58,8 +57,10 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
       { title: 'Join a cluster', command: 'shardboard.joinCluster' },
     ]);
   }
-  if (state.origin === 'started') {
-    await dependencies.checkEnvironment();
+  // Jobs run in the Python that the cluster was started with, whichever is chosen now.
+  const python = cluster.python();
+  if (python !== undefined) {
+    await checkEnvironment(python, 'benchmark');
   }
   const name = clusterName(state.origin, state.dashboardUrl);
   await checkVersions(client, name, state.rayVersion);

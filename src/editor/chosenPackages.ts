@@ -1,11 +1,11 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { createDisposables, createEmitter, type Disposable, type Event } from '../common/emitter';
 import { findGym, type GymInstallation } from '../gym/gymInstallation';
-import { findInterpreter } from '../python/interpreterFinder';
+import type { InterpreterFinder } from '../python/interpreterFinder';
 import { findSitePackages } from '../python/sitePackages';
 import { folderFor } from './workspaceSourceFiles';
 
-/** The packages of the chosen interpreters. They are looked for when somebody asks first; no Python is run. */
+/** The packages of the chosen interpreters. They are looked for when somebody asks first; no Python of the workspace is run. */
 export interface ChosenPackages extends Disposable {
   /** Fires when folders have been found, and when another interpreter is chosen. */
   readonly onDidChange: Event<void>;
@@ -28,7 +28,7 @@ interface Look {
   found: Packages;
 }
 
-export function createChosenPackages(): ChosenPackages {
+export function createChosenPackages(interpreters: InterpreterFinder): ChosenPackages {
   const disposables = createDisposables();
   const changed = disposables.add(createEmitter<void>());
   /** By the folder of the workspace: each may have an interpreter of its own. */
@@ -41,7 +41,7 @@ export function createChosenPackages(): ChosenPackages {
     if (known) {
       return known;
     }
-    const look: Look = { finding: find(folder), found: NOTHING };
+    const look: Look = { finding: find(interpreters, folder), found: NOTHING };
     looks.set(key, look);
     void look.finding.then((packages) => {
       if (looks.get(key) === look && packages.folders.length > 0) {
@@ -53,8 +53,8 @@ export function createChosenPackages(): ChosenPackages {
   };
 
   disposables.add(
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (looks.size > 0 && change.affectsConfiguration('shardboard.pythonPath')) {
+    interpreters.onDidChange(() => {
+      if (looks.size > 0) {
         looks.clear();
         changed.fire();
       }
@@ -69,9 +69,9 @@ export function createChosenPackages(): ChosenPackages {
   };
 }
 
-async function find(folder: vscode.WorkspaceFolder | undefined): Promise<Packages> {
+async function find(interpreters: InterpreterFinder, folder: vscode.WorkspaceFolder | undefined): Promise<Packages> {
   try {
-    const { path } = await findInterpreter(folder);
+    const { path } = await interpreters.find(folder);
     const installed = await findSitePackages(path);
     const gym = await findGym(installed);
     // An editable nemo-gym stands elsewhere.

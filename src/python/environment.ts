@@ -7,9 +7,21 @@ import { runProcess } from './process';
 const answer = v.object({
   python: v.string(),
   executable: v.string(),
+  /** CPython with its lock: Ray has packages for no other. */
+  isOrdinary: v.boolean(),
+  isVirtual: v.boolean(),
+  /** Whether it belongs to the operating system, which asks that nothing be installed into it (PEP 668). */
+  isManaged: v.boolean(),
+  /** Whether its folder of packages may be written. */
+  isWritable: v.boolean(),
+  pip: v.boolean(),
+  /** Whether it can make environments, and put pip into one. */
+  ensurepip: v.boolean(),
   ray: v.optional(v.string()),
   rayDefault: v.boolean(),
   nemoEvaluator: v.optional(v.string()),
+  /** Whether this evaluator can itself run in shards on Ray. */
+  stockLauncher: v.boolean(),
   nemoGym: v.optional(v.string()),
   scipy: v.boolean(),
   packageFolders: v.array(v.string()),
@@ -49,6 +61,11 @@ export async function probeEnvironment(
   return environment;
 }
 
+/** Forgets what is known of an interpreter: something was installed. */
+export function forgetEnvironment(pythonPath: string): void {
+  known.delete(pythonPath);
+}
+
 async function probe(pythonPath: string, signal: AbortSignal | undefined): Promise<v.InferOutput<typeof answer>> {
   const result = await runProcess(pythonPath, ['-c', probeScript], {
     // With -c Python looks for modules in the working folder first: a folder of the user's named ray is not Ray.
@@ -86,43 +103,4 @@ async function stampOf(paths: readonly string[]): Promise<string> {
     ),
   );
   return times.join(' ');
-}
-
-/** What an environment is wanted for: a cluster of our own, or a cluster that runs benchmarks. */
-export type EnvironmentUse = 'cluster' | 'benchmark';
-
-/** What keeps an environment from being used, one sentence each, saying what to do. Empty when all is well. */
-export function environmentProblems(
-  environment: PythonEnvironment,
-  use: EnvironmentUse = 'benchmark',
-): readonly string[] {
-  const { python, executable, ray, rayDefault, nemoEvaluator, scipy } = environment;
-  if (!/^3\.1[23]\./.test(python)) {
-    // On its own: on an older Python, pip silently installs another product under the evaluator's name.
-    return [
-      `${executable} is Python ${python}, and NeMo Evaluator needs 3.12 or 3.13. Choose such an interpreter, or make an environment with one.`,
-    ];
-  }
-  const install = (what: string): string => `Install it with: ${executable} -m pip install "${what}"`;
-  const problems: string[] = [];
-  if (ray === undefined) {
-    problems.push(`Ray is not installed in the environment of ${executable}. ${install('ray[default]')}`);
-  } else if (!rayDefault) {
-    problems.push(
-      `Ray ${ray} is installed without its dashboard, through which benchmarks are sent and watched. ${install(`ray[default]==${ray}`)}`,
-    );
-  }
-  if (use === 'benchmark') {
-    const evaluator = 'nemo-evaluator[ray,stats]==0.3.0';
-    if (nemoEvaluator === undefined) {
-      problems.push(`NeMo Evaluator is not installed in the environment of ${executable}. ${install(evaluator)}`);
-    } else if (!/^0\.3\./.test(nemoEvaluator)) {
-      problems.push(`NeMo Evaluator ${nemoEvaluator} is installed, and 0.3 is supported. ${install(evaluator)}`);
-    } else if (!scipy) {
-      problems.push(
-        `scipy is missing, without which NeMo Evaluator fails after the last answer of a run with repeats. ${install(`nemo-evaluator[stats]==${nemoEvaluator}`)}`,
-      );
-    }
-  }
-  return problems;
 }

@@ -1,61 +1,60 @@
-import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { UserError } from '../common/userError';
+import { createDisposables, createEmitter, type Disposable, type Event } from '../common/emitter';
+import { chooseInterpreter, type FoundInterpreter } from './chooseInterpreter';
+import { createPythonExtensions } from './pythonExtensions';
 
-/** A Python interpreter and where it was found, for messages. */
-export interface FoundInterpreter {
-  readonly path: string;
-  readonly from: string;
+/** Finds the interpreter for a folder of the workspace. */
+export interface InterpreterFinder extends Disposable {
+  /** Fires when another interpreter may be chosen, or when something was installed from here. */
+  readonly onDidChange: Event<void>;
+  /**
+   * @throws UserError when there is none, or when the setting names a file that cannot be run
+   */
+  find(folder: vscode.WorkspaceFolder | undefined): Promise<FoundInterpreter>;
+  /** Something was installed from here. */
+  installed(): void;
 }
 
-const openSetting = {
-  title: 'Open setting',
-  command: 'shardboard.openSetting',
-  args: ['shardboard.pythonPath'],
-};
-
-/**
- * Finds the interpreter that runs Ray and the evaluator: our own setting, else the workspace's `.venv`.
- *
- * @throws UserError when there is none, or when the setting names a file that cannot be run.
- */
-export async function findInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<FoundInterpreter> {
-  const configured = vscode.workspace.getConfiguration('shardboard', folder).get<string>('pythonPath', '').trim();
-  if (configured !== '') {
-    const path = resolveVariables(configured, folder);
-    if (!(await isExecutable(path))) {
-      throw new UserError(
-        `There is no Python at ${path}, which the setting shardboard.pythonPath names. Make the environment, or change the setting.`,
-        [openSetting],
-      );
-    }
-    return { path, from: 'the setting shardboard.pythonPath' };
-  }
-  if (folder) {
-    const path = join(folder.uri.fsPath, '.venv', 'bin', 'python');
-    if (await isExecutable(path)) {
-      return { path, from: "the workspace's .venv" };
-    }
-  }
-  throw new UserError(
-    'No Python environment was found: the setting shardboard.pythonPath is empty and the workspace has no .venv. ' +
-      'Set it to a Python 3.12 or 3.13 that has ray[default] and nemo-evaluator[ray,stats].',
-    [openSetting],
+/** Makes the finder. No other extension is activated before the first `find`. */
+export function createInterpreterFinder(log: (message: string) => void): InterpreterFinder {
+  const disposables = createDisposables();
+  const changed = disposables.add(createEmitter<void>());
+  const extensions = disposables.add(createPythonExtensions((id) => vscode.extensions.getExtension(id)));
+  disposables.add(extensions.onDidChange(() => changed.fire()));
+  disposables.add(vscode.extensions.onDidChange(() => changed.fire()));
+  disposables.add(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('shardboard.pythonPath')) {
+        changed.fire();
+      }
+    }),
   );
+  /** What was told last for each folder: a line in the log only when it is news. */
+  const told = new Map<string | undefined, string>();
+
+  return {
+    onDidChange: changed.event,
+    async find(folder) {
+      const configured = vscode.workspace.getConfiguration('shardboard', folder).get<string>('pythonPath', '').trim();
+      const found = await chooseInterpreter({
+        setting: resolveVariables(configured, folder),
+        extensions: () => extensions.ask(folder?.uri),
+        folder: folder?.uri.scheme === 'file' ? folder.uri.fsPath : undefined,
+      });
+      const line = [`Python: ${found.path}, from ${found.from}`, ...found.notes].join('. ');
+      if (told.get(folder?.uri.toString()) !== line) {
+        told.set(folder?.uri.toString(), line);
+        log(line);
+      }
+      return found;
+    },
+    installed: () => changed.fire(),
+    dispose: () => disposables.dispose(),
+  };
 }
 
 /** Puts the workspace's folder in place of `${workspaceFolder}`. */
 export function resolveVariables(value: string, folder: vscode.WorkspaceFolder | undefined): string {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: VS Code's own spelling of a variable in a setting.
   return value.replaceAll('${workspaceFolder}', folder?.uri.fsPath ?? '');
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

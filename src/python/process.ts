@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { UserError } from '../common/userError';
 
 export interface ProcessOptions {
@@ -7,6 +8,10 @@ export interface ProcessOptions {
   /** After this the process and its children are killed. */
   readonly limitMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Gets each line when it is written, whichever output it is of. */
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** How long it may take to tidy up when it is to end: it is interrupted first, and killed then. Killed at once by default. */
+  readonly tidyUpMs?: number;
 }
 
 export interface ProcessResult {
@@ -35,10 +40,18 @@ export async function runProcess(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  let killTimer: NodeJS.Timeout | undefined;
   const kill = (): void => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-      killGroup(child.pid);
+    const group = child.pid;
+    if (group === undefined || child.exitCode !== null || child.signalCode !== null) {
+      return;
     }
+    if (options.tidyUpMs === undefined) {
+      endGroup(group, 'SIGKILL');
+      return;
+    }
+    endGroup(group, 'SIGINT');
+    killTimer = setTimeout(() => endGroup(group, 'SIGKILL'), options.tidyUpMs);
   };
   let tookTooLong = false;
   const timer = setTimeout(() => {
@@ -50,6 +63,10 @@ export async function runProcess(
   const stderr: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  if (options.onLine) {
+    createInterface(child.stdout).on('line', options.onLine);
+    createInterface(child.stderr).on('line', options.onLine);
+  }
   try {
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       child.on('error', reject);
@@ -66,13 +83,18 @@ export async function runProcess(
     };
   } finally {
     clearTimeout(timer);
+    if (killTimer && child.pid !== undefined) {
+      clearTimeout(killTimer);
+      // A child that took no notice of the interrupt.
+      endGroup(child.pid, 'SIGKILL');
+    }
     options.signal?.removeEventListener('abort', kill);
   }
 }
 
-function killGroup(group: number): void {
+function endGroup(group: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-group, 'SIGKILL');
+    process.kill(-group, signal);
   } catch {
     // It ended in the meantime.
   }

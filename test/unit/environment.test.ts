@@ -5,16 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { UserError } from '../../src/common/userError';
-import { environmentProblems, type PythonEnvironment, probeEnvironment } from '../../src/python/environment';
-
-const complete: PythonEnvironment = {
-  python: '3.12.1',
-  executable: '/env/bin/python',
-  ray: '2.60.0',
-  rayDefault: true,
-  nemoEvaluator: '0.3.0',
-  scipy: true,
-};
+import { probeEnvironment } from '../../src/python/environment';
+import { completeEnvironment as complete } from '../support/pythonEnvironments';
 
 async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'environment-'));
@@ -29,34 +21,6 @@ async function makeInterpreter(folder: string, script: string): Promise<string> 
   await chmod(path, 0o755);
   return path;
 }
-
-test('a complete environment has no problems', () => {
-  assert.deepEqual(environmentProblems(complete), []);
-  assert.deepEqual(environmentProblems({ ...complete, python: '3.13.0' }), []);
-});
-
-const problems: readonly [name: string, change: Partial<PythonEnvironment>, text: RegExp][] = [
-  ['an old Python', { python: '3.11.7' }, /Python 3\.11\.7, and NeMo Evaluator needs 3\.12 or 3\.13/],
-  ['a Python too new', { python: '3.14.0' }, /needs 3\.12 or 3\.13/],
-  ['Ray without its dashboard', { rayDefault: false }, /without its dashboard.*"ray\[default\]==2\.60\.0"/],
-  ['another evaluator', { nemoEvaluator: '0.2.8' }, /NeMo Evaluator 0\.2\.8 is installed, and 0\.3 is supported/],
-  ['no scipy', { scipy: false }, /scipy is missing/],
-];
-for (const [name, change, text] of problems) {
-  test(`${name} is a problem with a way out`, () => {
-    const found = environmentProblems({ ...complete, ...change });
-    assert.equal(found.length, 1);
-    assert.match(found[0] ?? '', text);
-  });
-}
-
-test('what only benchmarks need does not keep a cluster from starting', () => {
-  const { nemoEvaluator: _, ...withoutEvaluator } = complete;
-  assert.deepEqual(environmentProblems({ ...withoutEvaluator, scipy: false }, 'cluster'), []);
-  assert.match(environmentProblems(withoutEvaluator).join(), /NeMo Evaluator is not installed/);
-  const { ray: __, ...withoutRay } = complete;
-  assert.match(environmentProblems(withoutRay, 'cluster').join(), /Ray is not installed/);
-});
 
 test('asks an interpreter again only when something was installed', async (t) => {
   const folder = await makeFolder(t);
