@@ -15,9 +15,7 @@ def test_this_environment_will_do() -> None:
 
 
 @pytest.mark.parametrize(("found", "said"), [(None, "has no NeMo Evaluator"), ("0.2.8", "0.2.8, and 0.3 is")])
-def test_an_evaluator_that_is_missing_or_another(
-    monkeypatch: pytest.MonkeyPatch, found: str | None, said: str
-) -> None:
+def test_an_evaluator_that_is_missing_or_another(monkeypatch: pytest.MonkeyPatch, found: str | None, said: str) -> None:
     def version(name: str) -> str:
         assert name == "nemo-evaluator"
         if found is None:
