@@ -44,7 +44,8 @@ export async function discoverClusters(sources: DiscoverySources): Promise<reado
   const {
     startedUrl,
     env = process.env,
-    processes = () => listProcesses('own'),
+    // Without ps, the other ways are left.
+    processes = () => listProcesses('own').catch(() => []),
     gymAddress = rayAddressOfGym,
     addresses = localAddresses(),
     usualUrl = 'http://127.0.0.1:8265',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../common/userError';
-import type { RayClient } from '../ray/client';
+import type { RayClient, RayNode } from '../ray/client';
 import type { ClusterState } from './service';
 
 /** What a program on this machine needs to work on the cluster as a driver of its own. */
@@ -97,6 +97,14 @@ export async function versionMismatch(
   }
   const has = own.ray === undefined ? 'no Ray' : `Ray ${own.ray}`;
   return `it runs Ray ${state.rayVersion} on Python ${python}, and the Python that is chosen here has ${has} on Python ${own.python}; Ray asks for the same on both sides`;
+}
+
+/**
+ * Whether jobs start on this machine, so that they find its files. Not a question of the address: a port that is forwarded
+ * is on the loopback too.
+ */
+export function isHeadHere(nodes: readonly RayNode[], addresses: readonly string[] = thisMachine().addresses): boolean {
+  return nodes.some(({ isHead, state, ip }) => isHead && state === 'ALIVE' && addresses.includes(ip));
 }
 
 async function fileWith(token: string, files: readonly string[]): Promise<string | undefined> {

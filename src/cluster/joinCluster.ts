@@ -35,10 +35,12 @@ export interface JoinOptions {
  */
 export async function joinWithAccess(options: JoinOptions): Promise<void> {
   const { url, join, kept, sources, questions } = options;
+  // What a proxy wants, it wants whatever Ray does.
+  const withoutToken: ClusterAccess = kept?.headers ? { headers: kept.headers } : {};
   const byItself: ClusterAccess[] = [
-    ...(kept ? [kept] : []),
-    {},
-    ...(isLoopback(url) ? sources.map((token) => ({ token })) : []),
+    ...(kept?.token ? [kept] : []),
+    withoutToken,
+    ...(isLoopback(url) ? sources.map((token) => ({ ...withoutToken, token })) : []),
   ];
   let refusal: RayError | undefined;
   for (const access of options.askFirst ? [] : byItself) {
@@ -47,7 +49,7 @@ export async function joinWithAccess(options: JoinOptions): Promise<void> {
       return;
     }
   }
-  let access: ClusterAccess = {};
+  let access = withoutToken;
   let isToldOfReading = false;
   for (;;) {
     access = await questions.access(refusal, sources, access);

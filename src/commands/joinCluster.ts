@@ -33,7 +33,7 @@ const TITLE = 'Join Ray cluster';
 export async function joinCluster(dependencies: JoinDependencies, proposed: unknown, options: unknown): Promise<void> {
   const { cluster, store } = dependencies;
   const url = typeof proposed === 'string' ? normaliseAddress(proposed) : await chooseAddress(dependencies);
-  if (url === (await dependencies.startedUrl())) {
+  if (url.replace('//localhost', '//127.0.0.1') === (await dependencies.startedUrl())) {
     // Ours, started by another window: found again, it is started here too, and can be stopped.
     await cluster.refresh();
     if (cluster.state().kind === 'running') {
@@ -58,26 +58,43 @@ interface ClusterItem extends vscode.QuickPickItem {
   readonly url?: string;
 }
 
+const ANOTHER: ClusterItem = {
+  label: 'Another address…',
+  description: 'The address of a dashboard, as it stands in the browser',
+  alwaysShow: true,
+};
+
 async function chooseAddress(dependencies: JoinDependencies): Promise<string> {
   const discovery = discover(dependencies);
-  const items = discovery.then((found): ClusterItem[] => [
-    ...found.map(itemOf),
-    {
-      label: 'Another address…',
-      description: 'The address of a dashboard, as it stands in the browser',
-      alwaysShow: true,
-    },
-  ]);
-  const picked = await vscode.window.showQuickPick(items, {
+  const { item, typed } = await pickCluster(discovery);
+  return item.url ?? (await typeAddress(dependencies, await discovery, typed));
+}
+
+/** Shows the clusters as soon as they are found. Who has an address need not wait for them, and may type it here. */
+function pickCluster(discovery: Promise<readonly FoundCluster[]>): Promise<{ item: ClusterItem; typed: string }> {
+  const pick = vscode.window.createQuickPick<ClusterItem>();
+  Object.assign(pick, {
     title: TITLE,
-    placeHolder: 'Clusters that were found near',
+    placeholder: 'A cluster that was found near, or the address of another one',
     matchOnDescription: true,
     ignoreFocusOut: true,
+    busy: true,
+    items: [ANOTHER],
   });
-  if (!picked) {
-    throw new vscode.CancellationError();
-  }
-  return picked.url ?? (await typeAddress(dependencies, await discovery));
+  return new Promise<{ item: ClusterItem; typed: string }>((resolve, reject) => {
+    pick.onDidAccept(() => {
+      const [item] = pick.selectedItems;
+      if (item) {
+        resolve({ item, typed: pick.value.trim() });
+      }
+    });
+    pick.onDidHide(() => reject(new vscode.CancellationError()));
+    discovery.then((found) => {
+      pick.items = [...found.map(itemOf), ANOTHER];
+      pick.busy = false;
+    }, reject);
+    pick.show();
+  }).finally(() => pick.dispose());
 }
 
 async function discover({ startedUrl, readCa }: JoinDependencies): Promise<readonly FoundCluster[]> {
@@ -95,21 +112,25 @@ function itemOf({ url, version, origins }: FoundCluster): ClusterItem {
   };
   // What is said only of those of which nothing else is known.
   const said = origins.length > 1 ? origins.filter((origin) => origin !== 'usual') : origins;
+  // Of ours the token is known.
+  const what = version ? [`Ray ${version.rayVersion}`] : origins.includes('started') ? [] : ['asks for a token'];
   return {
     url,
     label: new URL(url).host,
-    description: [version ? `Ray ${version.rayVersion}` : 'asks for a token', ...said.map((one) => words[one])].join(
-      ', ',
-    ),
+    description: [...what, ...said.map((one) => words[one])].join(', '),
     ...(version && { detail: version.sessionName }),
   };
 }
 
-async function typeAddress(dependencies: JoinDependencies, found: readonly FoundCluster[]): Promise<string> {
+async function typeAddress(
+  dependencies: JoinDependencies,
+  found: readonly FoundCluster[],
+  proposed: string,
+): Promise<string> {
   const typed = await vscode.window.showInputBox({
     title: TITLE,
     prompt: "Address of the cluster's dashboard, or auto for the one on this machine",
-    value: 'http://127.0.0.1:8265',
+    value: proposed || 'http://127.0.0.1:8265',
     ignoreFocusOut: true,
     validateInput: (text) => (isAuto(text) ? undefined : problemOf(text)),
   });

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { PRACTICE_MODEL_ID, type PracticeModel } from '../benchmark/practiceModel';
 import type { NewRun, NewRunKey, Runs } from '../benchmark/runs';
+import { isHeadHere } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { resolveVariables } from '../python/interpreterFinder';
-import { isLoopback } from '../ray/address';
 import type { RayClient, RayNode } from '../ray/client';
 import { isSupported, supportedVersions } from '../ray/supportedVersions';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
@@ -175,7 +175,7 @@ async function askKey(
   const { keys, cluster } = dependencies;
   const state = cluster.state();
   // A key in a file reaches only a cluster on this machine; to another it must be known already.
-  const canHandOver = state.kind === 'running' && (state.origin === 'started' || isLoopback(state.dashboardUrl));
+  const canHandOver = state.kind === 'running' && (state.origin === 'started' || isHeadHere(state.nodes));
   const stored = canHandOver && endpoint !== PRACTICE ? await keys.load(endpoint) : undefined;
   const none = { label: 'No key', description: 'The endpoint asks for none', answer: 'none' };
   const items = [

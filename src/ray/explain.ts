@@ -29,6 +29,12 @@ export function explainStatus(status: number, body: string, facts: RequestFacts)
       `Ray at ${url} took the request for one of a web page and refused it. The cluster is up; a proxy between here and Ray may add headers such as Origin or Referer.`,
     );
   }
+  if (status === 403 && !facts.hasToken) {
+    return new RayError(
+      'forbidden',
+      `${url} lets nobody in without more than an address (HTTP 403). A proxy in front of Ray may want a header, or Ray a token.`,
+    );
+  }
   if (status === 401 || status === 403) {
     return new RayError(
       'forbidden',

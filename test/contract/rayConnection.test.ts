@@ -110,6 +110,13 @@ test('the page on which a proxy wants a login leads to its header', async (t) =>
   assert.deepEqual(error.actions.at(-1)?.args, [url, { askFirst: true }]);
 });
 
+test('a proxy that wants more than an address is not told that its token is wrong', async (t) => {
+  const { url } = await startRayServer(t, always(403, 'Forbidden'));
+  const error = await failureOf(reachCluster({ url, access: {} }, undefined));
+  assert.equal(error.kind, 'forbidden');
+  assert.match(error.message, /HTTP 403.*a header, or Ray a token/);
+});
+
 test('a proxy that repeats what it was sent does not get it shown', async (t) => {
   for (const status of [400, 404, 500]) {
     const { url } = await startRayServer(t, always(status, `Bad key ${SECRET}`));

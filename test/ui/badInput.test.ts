@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import nodes from '../fixtures/ray/nodes.json';
+import version from '../fixtures/ray/version.json';
 import { projectRoot } from '../support/projectRoot';
 import { testPython } from '../support/testPython';
 import { type CodeWindow, openWindow } from '../support/vscode/window';
@@ -12,6 +15,7 @@ import { type CodeWindow, openWindow } from '../support/vscode/window';
 let folder: string;
 let samples: string;
 let window: CodeWindow;
+let stranger: { readonly server: Server; readonly host: string };
 const pictures = join(projectRoot, 'test-results', 'bad-input');
 
 before(async () => {
@@ -20,11 +24,18 @@ before(async () => {
   samples = join(folder, 'samples');
   await cp(join(projectRoot, 'samples'), samples, { recursive: true });
   await writePythonSetting(join(folder, 'nothing', 'here'));
-  window = await openWindow({ folder: samples, vsix: join(projectRoot, 'shardboard.vsix') });
+  stranger = await startStranger();
+  window = await openWindow({
+    folder: samples,
+    vsix: join(projectRoot, 'shardboard.vsix'),
+    env: { RAY_API_SERVER_ADDRESS: `http://${stranger.host}` },
+  });
 });
 
 after(async () => {
   await window?.close();
+  stranger?.server.closeAllConnections();
+  stranger?.server.close();
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
@@ -82,6 +93,23 @@ test('a cluster that does not answer is not joined', async () => {
   await window.statusBarItem('Ray: off').waitFor();
 });
 
+test('a cluster that is found asks for its token, and is not sent a benchmark that it cannot run', async () => {
+  await window.runCommand('Shardboard: Join Ray Cluster');
+  await window.question.filter({ hasText: 'named by RAY_API_SERVER_ADDRESS' }).waitFor();
+  await window.screenshot(join(pictures, 'clusters that are found.png'));
+  await window.pick(stranger.host);
+  await window.question.filter({ hasText: 'Enter a token…' }).waitFor();
+  await window.pick('Enter a token…');
+  await window.question.filter({ hasText: "The cluster's token" }).waitFor();
+  await window.answer('the-right-token');
+  await window.statusBarItem(/Ray: (?!off)/).waitFor();
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  await window.toast('runs Ray 2.60.0 on Python 3.11.7, and benchmarks need').waitFor();
+  await window.runCommand('Notifications: Clear All Notifications');
+  await window.runCommand('Shardboard: Leave Ray Cluster');
+  await window.statusBarItem('Ray: off').waitFor();
+});
+
 test('a cluster that dies in the middle of a run is told, and so is the run', async () => {
   await changePython(testPython());
   await window.runCommand('Shardboard: Start Local Ray Cluster');
@@ -108,6 +136,30 @@ test('a cluster that dies in the middle of a run is told, and so is the run', as
   await window.runCommand('Shardboard: Start or Stop Practice Model');
   await window.toast('The practice model has stopped').waitFor();
 });
+
+/** What answers as a Ray would that others started, with a token, on a Python that is too old. */
+async function startStranger(): Promise<{ server: Server; host: string }> {
+  const answers: Readonly<Record<string, unknown>> = {
+    '/api/version': version,
+    '/api/v0/nodes': nodes,
+    '/api/v0/cluster_metadata': { data: { rayVersion: '2.60.0', pythonVersion: '3.11.7' } },
+  };
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace(/\?.*$/, '');
+    const sent = request.headers.authorization;
+    if (sent !== 'Bearer the-right-token') {
+      response.writeHead(sent === undefined ? 401 : 403).end();
+    } else if (path in answers) {
+      response.end(JSON.stringify(answers[path]));
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return { server, host: `127.0.0.1:${address.port}` };
+}
 
 /** The node process of the cluster of this test: its command line names the test's temporary folder. */
 function raylet(): number {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { driverAccess, type KnownCluster, versionMismatch } from '../../src/cluster/driverAccess';
+import { driverAccess, isHeadHere, type KnownCluster, versionMismatch } from '../../src/cluster/driverAccess';
 import type { ClusterState } from '../../src/cluster/service';
 
 let folder: string;
@@ -121,4 +121,10 @@ test('a cluster that does not tell its versions is not joined', async () => {
     throw new Error('Forbidden');
   });
   assert.match((await versionMismatch(silent, { python: '3.12.1', ray: '2.60.0' })) ?? '', /does not tell.*Forbidden/);
+});
+
+test('jobs start here only when the head node is here, whatever the address is', () => {
+  assert.equal(isHeadHere(joined.nodes, ['127.0.0.1', '192.0.2.2']), false);
+  assert.equal(isHeadHere(joined.nodes, ['127.0.0.1', '192.0.2.1']), true);
+  assert.equal(isHeadHere([], ['192.0.2.1']), false);
 });

@@ -96,6 +96,16 @@ test('what was kept for the cluster comes first', async () => {
   assert.deepEqual(await tryToJoin({ url: AWAY, taken: {}, kept }), [kept, {}]);
 });
 
+test('what a proxy wants goes along with every try', async () => {
+  const headers = { cookie: 'session=1' };
+  const taken = { headers, token: file };
+  assert.deepEqual(await tryToJoin({ url: HERE, taken, kept: { headers } }), [
+    { headers },
+    { headers, token: environment },
+    taken,
+  ]);
+});
+
 test('a person who knows of a proxy is asked before anything is tried', async () => {
   const taken = { headers: { cookie: 'session=1' } };
   assert.deepEqual(await tryToJoin({ url: SAFE, taken, answers: [taken], askFirst: true }), ['asked', taken]);
