@@ -13,6 +13,8 @@ export interface FoundCluster {
   readonly url: string;
   /** `IP:port` of its GCS, when its processes are seen. */
   readonly gcsAddress: string | undefined;
+  /** Its temp folder, when its processes are seen: what tells it from others even when it asks for a token. */
+  readonly folder: string | undefined;
   /** Undefined when it tells nothing without a token. */
   readonly version: RayVersion | undefined;
   /** All ways in which it was found. */
@@ -52,23 +54,24 @@ export async function discoverClusters(sources: DiscoverySources): Promise<reado
   } = sources;
   const [rows, gym] = await Promise.all([processes(), gymAddress()]);
   const running = runningDashboards(rows);
-  const candidates = new Map<string, { gcsAddress: string | undefined; origins: readonly ClusterOrigin[] }>();
-  const add = (url: string | undefined, origin: ClusterOrigin, gcsAddress?: string): void => {
+  const candidates = new Map<string, Omit<FoundCluster, 'url' | 'version'>>();
+  const add = (url: string | undefined, origin: ClusterOrigin, seen?: RunningDashboard): void => {
     if (url === undefined) {
       return;
     }
     const key = url.replace('//localhost', '//127.0.0.1');
     const known = candidates.get(key);
     candidates.set(key, {
-      gcsAddress: known?.gcsAddress ?? gcsAddress,
+      gcsAddress: known?.gcsAddress ?? seen?.gcsAddress,
+      folder: known?.folder ?? seen?.folder,
       origins: [...(known?.origins ?? []), origin],
     });
   };
   const dashboardFor = (address: string | undefined): string | undefined =>
     address === undefined ? undefined : (dashboardOf(running, address, addresses) ?? likelyDashboard(address));
   add(startedUrl, 'started');
-  for (const { url, gcsAddress } of running) {
-    add(url, 'process', gcsAddress);
+  for (const dashboard of running) {
+    add(dashboard.url, 'process', dashboard);
   }
   add(dashboardFor(gym), 'gym');
   add(dashboardFor(env.RAY_ADDRESS), 'RAY_ADDRESS');
@@ -83,10 +86,14 @@ export async function discoverClusters(sources: DiscoverySources): Promise<reado
   return found.flat();
 }
 
-/** The dashboards in a list of processes, each with its cluster's GCS. */
-export function runningDashboards(
-  rows: readonly ProcessRow[],
-): readonly { readonly url: string; readonly gcsAddress: string }[] {
+interface RunningDashboard {
+  readonly url: string;
+  readonly gcsAddress: string;
+  readonly folder: string;
+}
+
+/** The dashboards in a list of processes. */
+export function runningDashboards(rows: readonly ProcessRow[]): readonly RunningDashboard[] {
   return rows.flatMap(({ commandLine }) => {
     if (!commandLine.includes('/ray/dashboard/dashboard.py ')) {
       return [];
@@ -96,7 +103,7 @@ export function runningDashboards(
     // One that listens everywhere, or on localhost, listens here too.
     const here = ['', '0.0.0.0', '::', 'localhost'].includes(host) ? '127.0.0.1' : host;
     const url = `http://${inUrl(here)}:${port}`;
-    return port !== '' && URL.canParse(url) ? [{ url, gcsAddress }] : [];
+    return port !== '' && URL.canParse(url) ? [{ url, gcsAddress, folder: option('temp-dir') }] : [];
   });
 }
 

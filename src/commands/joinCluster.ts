@@ -101,7 +101,7 @@ async function discover({ startedUrl, readCa }: JoinDependencies): Promise<reado
   return await discoverClusters({ startedUrl: await startedUrl(), ca: await readCa() });
 }
 
-function itemOf({ url, version, origins }: FoundCluster): ClusterItem {
+function itemOf({ url, version, folder, origins }: FoundCluster): ClusterItem {
   const words: Readonly<Record<ClusterOrigin, string>> = {
     started: 'started by Shardboard',
     process: 'runs on this machine',
@@ -114,11 +114,12 @@ function itemOf({ url, version, origins }: FoundCluster): ClusterItem {
   const said = origins.length > 1 ? origins.filter((origin) => origin !== 'usual') : origins;
   // Of ours the token is known.
   const what = version ? [`Ray ${version.rayVersion}`] : origins.includes('started') ? [] : ['asks for a token'];
+  const detail = [version?.sessionName, folder === undefined ? undefined : `in ${folder}`].filter(Boolean).join(' ');
   return {
     url,
     label: new URL(url).host,
     description: [...what, ...said.map((one) => words[one])].join(', '),
-    ...(version && { detail: version.sessionName }),
+    ...(detail !== '' && { detail }),
   };
 }
 

@@ -18,7 +18,7 @@ async function startCluster(t: TestContext, handler: Handler = always(200, JSON.
 /** What `ps` says of a cluster with this dashboard. */
 function dashboardProcess(port: string, gcs: string) {
   return parseProcesses(
-    ` 1 1 1 S Tue Dec  1 05:30:35 2026 python /x/ray/dashboard/dashboard.py --host=127.0.0.1 --port=${port} --gcs-address=${gcs}\n`,
+    ` 1 1 1 S Tue Dec  1 05:30:35 2026 python /x/ray/dashboard/dashboard.py --host=127.0.0.1 --port=${port} --temp-dir=/tmp/x --gcs-address=${gcs}\n`,
   );
 }
 
@@ -49,6 +49,7 @@ test('one cluster that is found in many ways is one, and each way is told', asyn
       {
         url,
         gcsAddress: '192.0.2.2:6379',
+        folder: '/tmp/x',
         version: { rayVersion: '2.60.0', sessionName: SESSION },
         origins: ['started', 'process', 'gym', 'RAY_ADDRESS', 'RAY_API_SERVER_ADDRESS', 'usual'],
       },
