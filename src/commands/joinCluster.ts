@@ -70,7 +70,10 @@ async function chooseAddress(dependencies: JoinDependencies): Promise<string> {
   return item.url ?? (await typeAddress(dependencies, await discovery, typed));
 }
 
-/** Shows the clusters as soon as they are found. Who has an address need not wait for them, and may type it here. */
+/**
+ * Shows the clusters as soon as they are found; who has an address may type it here. The choices are set once: VS Code tells
+ * what was chosen by its place in the list, so that a click on its way while they change would choose another one.
+ */
 function pickCluster(discovery: Promise<readonly FoundCluster[]>): Promise<{ item: ClusterItem; typed: string }> {
   const pick = vscode.window.createQuickPick<ClusterItem>();
   Object.assign(pick, {
@@ -79,7 +82,6 @@ function pickCluster(discovery: Promise<readonly FoundCluster[]>): Promise<{ ite
     matchOnDescription: true,
     ignoreFocusOut: true,
     busy: true,
-    items: [ANOTHER],
   });
   return new Promise<{ item: ClusterItem; typed: string }>((resolve, reject) => {
     pick.onDidAccept(() => {
