@@ -33,6 +33,11 @@ const REASONS: readonly [pattern: RegExp, reason: (facts: StartFacts) => string]
   [/No space left on device/, () => DISK_FULL],
   [/AuthenticationError|InvalidAuthToken/, () => 'Ray did not accept the token that it was started with. Try again.'],
   [
+    /No such option/,
+    ({ python }) =>
+      `This Ray does not know an option that Shardboard needs. Bring it up to date with: ${python} -m pip install --upgrade "ray[default]"`,
+  ],
+  [
     /AF_UNIX path length/,
     () => 'The path of the folder for temporary files is too long for Ray. Set TMPDIR to a shorter one.',
   ],

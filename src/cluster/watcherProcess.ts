@@ -32,9 +32,11 @@ export async function ensureWatcher(program: string, storageFolder: string, fold
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
     });
-    await new Promise<void>((resolve, reject) => {
+    await new Promise<void>((resolve) => {
       child.once('spawn', resolve);
-      child.once('error', reject);
+      // The editor's program is gone where the editor was updated under this window. The cluster is of use all the same, and
+      // the next window has the new one.
+      child.once('error', () => resolve());
     });
     child.unref();
     const identity = child.pid === undefined ? undefined : await processIdentity(child.pid);

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing } from '../common/files';
 import { clusterPaths } from './clusterFolder';
@@ -17,11 +17,9 @@ export async function markWindow(folder: string): Promise<void> {
 export async function hasWindow(folder: string): Promise<boolean> {
   const { windows } = clusterPaths(folder);
   for (const name of await readdir(windows).catch(() => [])) {
-    const path = join(windows, name);
-    if (await isRunning(await readFile(path, 'utf8').catch(() => ''))) {
+    if (await isRunning(await readFile(join(windows, name), 'utf8').catch(() => ''))) {
       return true;
     }
-    await rm(path, { force: true });
   }
   return false;
 }

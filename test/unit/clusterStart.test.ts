@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { clusterPaths, makeClusterFolder, removeClusterFolder } from '../../src/cluster/clusterFolder';
+import { clusterPaths, makeClusterFolder, removeClusterFolder, setKept } from '../../src/cluster/clusterFolder';
 import {
   type ClusterRecord,
   loadClusterRecord,
@@ -18,6 +18,8 @@ import { RAYS_CHOICE } from '../../src/cluster/resources';
 import { startCluster } from '../../src/cluster/startCluster';
 import { explainFileFailure, explainStartFailure } from '../../src/cluster/startFailure';
 import { takeStartLock } from '../../src/cluster/startLock';
+import { endUnusedCluster } from '../../src/cluster/stopCluster';
+import { hasWindow, markWindow } from '../../src/cluster/windows';
 import { UserError } from '../../src/common/userError';
 
 /** More than any process may have on Linux and macOS. */
@@ -121,6 +123,49 @@ test('a cluster whose start came to its end is not taken for an abandoned one', 
   assert.equal(existsSync(folder), true);
 });
 
+test('an unused cluster is ended, and forgotten with its folder', async (t) => {
+  const storage = await makeStorage(t);
+  const { folder } = await makeClusterFolder();
+  await saveClusterRecord(storage, { ...record, folder });
+  assert.equal(await endUnusedCluster(storage, { ...record, folder }, async () => true), true);
+  assert.equal(existsSync(folder), false);
+  assert.deepEqual(await readdir(storage), []);
+});
+
+test('a cluster to which a window comes while it is about to be ended stays, with its record', async (t) => {
+  const storage = await makeStorage(t);
+  const { folder } = await makeClusterFolder();
+  t.after(() => removeClusterFolder(folder));
+  await saveClusterRecord(storage, { ...record, folder });
+  const isEnded = await endUnusedCluster(storage, { ...record, folder }, async () => {
+    assert.equal(await loadClusterRecord(storage), undefined, 'a window that looks now finds no cluster');
+    await markWindow(folder);
+    return !(await hasWindow(folder));
+  });
+  assert.equal(isEnded, false);
+  assert.deepEqual(await readdir(storage), ['cluster.json']);
+  assert.deepEqual(await loadClusterRecord(storage), { ...record, folder });
+});
+
+test('a window counts as long as its process runs, and a number that was used again does not', async (t) => {
+  const { folder } = await makeClusterFolder();
+  t.after(() => removeClusterFolder(folder));
+  assert.equal(await hasWindow(folder), false);
+  const recycled = (await ownIdentity()).replace(/\d+$/, '0');
+  await writeFile(join(clusterPaths(folder).windows, String(process.pid)), recycled);
+  assert.equal(await hasWindow(folder), false);
+  await markWindow(folder);
+  assert.equal(await hasWindow(folder), true);
+});
+
+test('a window leaves nothing where the folder of a cluster was', async () => {
+  const { folder } = await makeClusterFolder();
+  await removeClusterFolder(folder);
+  await markWindow(folder);
+  await setKept(folder, true);
+  assert.equal(existsSync(folder), false);
+});
+
 test('an interpreter that is not there is explained, and nothing is left', async (t) => {
   const storage = await makeStorage(t);
   const starting = startCluster({
@@ -163,6 +208,11 @@ const failures: readonly [name: string, output: string, text: RegExp][] = [
     /^Ray did not start\. ValueError: something new$/,
   ],
   ['silence', '', /said nothing/],
+  [
+    'a Ray that is too old',
+    "Error: No such option: --dashboard-agent-listen-port Did you mean '--dashboard-port'?",
+    /up to date with: \/env\/bin\/python -m pip install --upgrade/,
+  ],
   ['an error without words', 'Exception: ', /Exception: *$/],
   [
     'the port of the head process taken',
