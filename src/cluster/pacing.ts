@@ -9,6 +9,18 @@ import type { Disposable } from '../common/emitter';
  */
 export type Attention = 'close' | 'aside' | 'glance' | 'none';
 
+/** How closely somebody looks, by what there is to be seen. */
+export function attentionOf(seen: {
+  readonly isTreeVisible: boolean;
+  readonly isWindowFocused: boolean;
+  readonly hasRun: boolean;
+}): Attention {
+  if (seen.isTreeVisible) {
+    return seen.isWindowFocused ? 'close' : 'aside';
+  }
+  return seen.isWindowFocused || seen.hasRun ? 'glance' : 'none';
+}
+
 export interface LastLook {
   /** Looks in a row, this one included, that got no answer. */
   readonly misses: number;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Attention } from '../cluster/pacing';
+import { type Attention, attentionOf } from '../cluster/pacing';
 import type { ClusterService } from '../cluster/service';
 import { createDisposables } from '../common/emitter';
 import type { ClusterView } from './clusterView';
@@ -18,7 +18,11 @@ export function followAttention(
   const disposables = createDisposables();
   let told: Attention = 'none';
   const tell = (): void => {
-    const attention = attentionOf(view.isVisible(), vscode.window.state.focused, runs.active().length > 0);
+    const attention = attentionOf({
+      isTreeVisible: view.isVisible(),
+      isWindowFocused: vscode.window.state.focused,
+      hasRun: runs.active().length > 0,
+    });
     if (attention !== told) {
       const isBack = told === 'none';
       told = attention;
@@ -33,11 +37,4 @@ export function followAttention(
   disposables.add(runs.onDidChange(tell));
   tell();
   return disposables;
-}
-
-function attentionOf(isTreeVisible: boolean, isWindowFocused: boolean, hasRun: boolean): Attention {
-  if (isTreeVisible) {
-    return isWindowFocused ? 'close' : 'aside';
-  }
-  return isWindowFocused || hasRun ? 'glance' : 'none';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Clock, createPacing, type Pacing, pauseAfter } from '../../src/cluster/pacing';
+import { attentionOf, type Clock, createPacing, type Pacing, pauseAfter } from '../../src/cluster/pacing';
 
 interface FakeClock extends Clock {
   /** Lets time go by; each timer runs at its time, and what it started comes to its end. */
@@ -56,6 +56,16 @@ function watch(): { clock: FakeClock; pacing: Pacing; looks: number[]; answer: {
   }, clock);
   return { clock, pacing, looks, answer };
 }
+
+test('nobody looks only when the tree is hidden, the window in the background, and no run goes on', () => {
+  const seen = (isTreeVisible: boolean, isWindowFocused: boolean, hasRun: boolean) =>
+    attentionOf({ isTreeVisible, isWindowFocused, hasRun });
+  assert.equal(seen(true, true, false), 'close');
+  assert.equal(seen(true, false, true), 'aside');
+  assert.equal(seen(false, true, false), 'glance');
+  assert.equal(seen(false, false, true), 'glance');
+  assert.equal(seen(false, false, false), 'none');
+});
 
 test('a pause is as long as nobody minds', () => {
   const heard = { misses: 0, tookMs: 10 };
