@@ -23,6 +23,8 @@ suite('a cluster that was joined', () => {
   let folder: string;
   let jobs: readonly object[] = jobsMixed;
   let terminals = 0;
+  /** What a terminal has without a cluster: whoever runs the tests may have set some. */
+  let own: Readonly<Record<string, string>>;
 
   suiteSetup(async () => {
     const extension = vscode.extensions.getExtension('shardboard.shardboard');
@@ -36,7 +38,7 @@ suite('a cluster that was joined', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await vscode.commands.executeCommand('shardboard.cluster.focus');
-    assert.deepEqual(await environment(), {});
+    own = await environment();
     await vscode.commands.executeCommand('shardboard.joinCluster', url);
     await until('the tree has the jobs', async () => (await below('cluster')).length === 2);
   });
@@ -102,17 +104,17 @@ suite('a cluster that was joined', () => {
   });
 
   test('new terminals work on it, unless the setting says no, until it is left', async () => {
-    const joined = { RAY_ADDRESS: GCS_ADDRESS, RAY_API_SERVER_ADDRESS: url };
+    const joined = { ...own, RAY_ADDRESS: GCS_ADDRESS, RAY_API_SERVER_ADDRESS: url };
     await until('a terminal has it', async () => same(await environment(), joined));
     await setHandOn(false);
     try {
-      await until('no terminal has it', async () => same(await environment(), {}));
+      await until('no terminal has it', async () => same(await environment(), own));
     } finally {
       await setHandOn(undefined);
     }
     await until('a terminal has it again', async () => same(await environment(), joined));
     await vscode.commands.executeCommand('shardboard.leaveCluster');
-    assert.deepEqual(await environment(), {});
+    assert.deepEqual(await environment(), own);
     assert.deepEqual(await childrenOf(undefined), []);
   });
 
