@@ -12,7 +12,7 @@ import { type CodeWindow, openWindow } from '../support/vscode/window';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 120);
 /** Until what belongs to opening a window and starting Ray is over. */
-const SETTLE_SECONDS = Math.min(30, SECONDS);
+const SETTLE_SECONDS = Math.min(60, SECONDS);
 const TURNS = 2;
 const TICKS_PER_SECOND = 100;
 
