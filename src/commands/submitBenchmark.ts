@@ -5,8 +5,8 @@ import { isHeadHere } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { resolveVariables } from '../python/interpreterFinder';
+import { isSupportedCluster, SUPPORTED_CLUSTER } from '../python/supportedVersions';
 import type { RayClient, RayNode } from '../ray/client';
-import { isSupported, supportedVersions } from '../ray/supportedVersions';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
 import { checkEnvironment } from './checkEnvironment';
 import type { ModelKeys } from './modelKeys';
@@ -258,9 +258,9 @@ function resultsFolder(configured: string, folder: vscode.WorkspaceFolder | unde
  */
 async function checkVersions(client: RayClient, name: string, rayVersion: string): Promise<void> {
   const pythonVersion = await client.pythonVersion();
-  if (!isSupported(rayVersion, pythonVersion)) {
+  if (!isSupportedCluster(rayVersion, pythonVersion)) {
     throw new UserError(
-      `The cluster that is chosen (${name}) runs Ray ${rayVersion} on Python ${pythonVersion}, and benchmarks need ${supportedVersions}. Join a cluster that has them, or start one here.`,
+      `The cluster that is chosen (${name}) runs Ray ${rayVersion} on Python ${pythonVersion}, and benchmarks need ${SUPPORTED_CLUSTER}. Join a cluster that has them, or start one here.`,
       [{ title: 'Join another cluster', command: 'shardboard.joinCluster' }],
     );
   }

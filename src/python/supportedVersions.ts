@@ -6,6 +6,9 @@
 /** NeMo Evaluator 0.3.x. Its parts that the driver builds on are no public interface: another version is another one. */
 export const SUPPORTED_EVALUATOR = '0.3';
 
+/** Older ones are not tried; what a next major one brings nobody knows. */
+const OLDEST_RAY = '2.49';
+
 /** Since this one, servers say `ray_enabled`. */
 const GYM_WITH_RAY_ENABLED = '0.7';
 
@@ -23,6 +26,14 @@ export const REQUIREMENTS = {
 /** Whether NeMo Evaluator and Ray can be had for a Python of this version. */
 export function isSupportedPython(version: string): boolean {
   return /^3\.1[23]\./.test(version);
+}
+
+/** What benchmarks need of a cluster, as the end of a sentence. */
+export const SUPPORTED_CLUSTER = `Ray ${OLDEST_RAY} or a later 2.x, on Python 3.12 or 3.13`;
+
+/** Whether benchmarks run on a cluster of these versions, as it tells them itself. */
+export function isSupportedCluster(ray: string, python: string): boolean {
+  return ray.startsWith('2.') && isAtLeast(ray, OLDEST_RAY) && isSupportedPython(python);
 }
 
 export function isSupportedEvaluator(version: string): boolean {

@@ -79,7 +79,8 @@ export interface RayMemory {
 
 /** A node, of which only the command line of its raylet is wanted: no other answer tells where the GCS is. */
 export const nodeDetailAnswer = v.looseObject({
-  data: v.looseObject({ detail: v.looseObject({ cmdline: v.array(v.string()) }) }),
+  // Not there before the node has reported for the first time.
+  data: v.looseObject({ detail: v.looseObject({ cmdline: v.optional(v.array(v.string()), []) }) }),
 });
 
 /** A job. Its runtime environment is left out, and keys on its command line: they may be other people's. */

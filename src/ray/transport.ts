@@ -101,6 +101,8 @@ export function hidden(text: string, secrets: readonly string[]): string {
 
 function headersOf(call: RayCall, { token, headers }: RayEndpoint): Record<string, string> {
   return {
+    // Ray 2.49 answers 500 to whoever does not say who they are. Not as a browser would: see below.
+    'user-agent': 'shardboard',
     ...headers,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     // On reads, on purpose: Ray takes the reader for a browser and puts `<redacted>` in place of the values of

@@ -94,6 +94,7 @@ test('reads what Ray 2.60 answered', async (t) => {
   assert.equal(failed?.exitCode, 3);
 
   for (const { headers } of server.received) {
+    assert.equal(headers['user-agent'], 'shardboard', 'Ray 2.49 fails without one');
     assert.equal(headers['sec-fetch-mode'], 'cors', 'reads look like those of a browser, so that Ray redacts');
     assert.equal(headers.authorization, `Bearer ${token}`);
   }

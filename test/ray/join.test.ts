@@ -10,10 +10,10 @@ import { joinWithAccess } from '../../src/cluster/joinCluster';
 import { listProcesses } from '../../src/cluster/processes';
 import { type ClusterService, createClusterService } from '../../src/cluster/service';
 import { UserError } from '../../src/common/userError';
+import { isSupportedCluster } from '../../src/python/supportedVersions';
 import { normaliseAddress } from '../../src/ray/address';
 import { jobHasEnded } from '../../src/ray/client';
 import { RayError } from '../../src/ray/rayError';
-import { isSupported } from '../../src/ray/supportedVersions';
 import { type ForeignCluster, startForeignCluster } from '../support/foreignCluster';
 import { testPython } from '../support/testPython';
 
@@ -105,7 +105,7 @@ describe('a cluster that others started', () => {
     const state = service.state();
     assert.ok(state.kind === 'running' && state.origin === 'joined');
     const python = await service.client()?.pythonVersion();
-    assert.ok(isSupported(state.rayVersion, python ?? ''), `Ray ${state.rayVersion} on Python ${python}`);
+    assert.ok(isSupportedCluster(state.rayVersion, python ?? ''), `Ray ${state.rayVersion} on Python ${python}`);
   });
 
   it('is the one that auto means when it is the only one', async () => {
@@ -130,7 +130,12 @@ describe('a cluster that others started', () => {
     const client = service.client();
     assert.ok(client && state.kind === 'running');
     // Started by its path, not from an environment that is active: what it calls `python` is another one.
-    const python = await client.pythonOf(state.nodes[0]?.id ?? '');
+    let python: string | undefined;
+    // A node that has only just started has not reported it yet.
+    while (python === undefined) {
+      await wait(100);
+      python = await client.pythonOf(state.nodes[0]?.id ?? '');
+    }
     assert.equal(python, testPython());
     await client.submitJob({
       submissionId: 'where',

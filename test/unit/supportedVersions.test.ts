@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSupported, supportedVersions } from '../../src/ray/supportedVersions';
+import { isSupportedCluster, SUPPORTED_CLUSTER } from '../../src/python/supportedVersions';
 
 const cases: readonly [ray: string, python: string, supported: boolean][] = [
   ['2.60.0', '3.12.1', true],
@@ -17,10 +17,10 @@ const cases: readonly [ray: string, python: string, supported: boolean][] = [
 ];
 for (const [ray, python, supported] of cases) {
   test(`Ray ${ray} on Python ${python} is ${supported ? '' : 'not '}supported`, () => {
-    assert.equal(isSupported(ray, python), supported);
+    assert.equal(isSupportedCluster(ray, python), supported);
   });
 }
 
 test('what is supported is said in words', () => {
-  assert.equal(supportedVersions, 'Ray 2.49 or a later 2.x, on Python 3.12 or 3.13');
+  assert.equal(SUPPORTED_CLUSTER, 'Ray 2.49 or a later 2.x, on Python 3.12 or 3.13');
 });
