@@ -52,6 +52,7 @@ test('Gym gets its arguments as they are, and is interrupted when the input ends
   assert.equal(code, 0);
   assert.deepEqual(await gym.log(), [
     'arguments ["env","start","--config","a b.yaml"]',
+    `folder ${process.cwd()}`,
     `gym ${await gymPid()}`,
     `server ${server}`,
     'SIGINT',
