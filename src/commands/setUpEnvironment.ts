@@ -127,12 +127,14 @@ async function foundIn(
   interpreters: InterpreterFinder,
   folder: vscode.WorkspaceFolder | undefined,
 ): Promise<EnvironmentFacts['found']> {
+  let why = '';
   try {
     const { path, from } = await interpreters.find(folder);
+    why = ` It was taken from ${from}.`;
     return { path, from, environment: await probeEnvironment(path) };
   } catch (error) {
     if (error instanceof UserError) {
-      return messageOf(error);
+      return `${messageOf(error)}${why}`;
     }
     throw error;
   }

@@ -20,7 +20,11 @@ async function run(window: string, files: readonly string[]): Promise<void> {
       ...(process.env.SHARDBOARD_TEST_DESKTOP === '1'
         ? {}
         : { vscodeExecutablePath: join(projectRoot, 'out', 'test', 'support', 'vscode', 'shim.cjs') }),
-      extensionDevelopmentPath: projectRoot,
+      // The second one stands in for another extension.
+      extensionDevelopmentPath:
+        window === 'twoFolders'
+          ? [projectRoot, join(projectRoot, 'test', 'support', 'fakePythonExtension')]
+          : projectRoot,
       extensionTestsPath: join(projectRoot, 'out', 'test', 'host', 'index.cjs'),
       extensionTestsEnv: { SHARDBOARD_TEST_FILES: JSON.stringify(files) },
       launchArgs: [

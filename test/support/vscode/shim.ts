@@ -18,6 +18,8 @@ import { startTestServer } from './testServer';
 
 interface Arguments {
   readonly extension: string;
+  /** Further extensions, which the window has as installed ones: it can develop only one. */
+  readonly others: readonly string[];
   readonly tests: string;
   /** What is opened: `folder` or `workspace`, and its path. */
   readonly opened: readonly [string, string] | undefined;
@@ -29,20 +31,26 @@ function readArguments(): Arguments {
     strict: false,
     allowPositionals: true,
     options: {
-      extensionDevelopmentPath: { type: 'string' },
+      extensionDevelopmentPath: { type: 'string', multiple: true },
       extensionTestsPath: { type: 'string' },
     },
   });
-  const { extensionDevelopmentPath: extension, extensionTestsPath: tests } = values;
-  if (typeof extension !== 'string' || typeof tests !== 'string') {
+  const { extensionDevelopmentPath: extensions = [], extensionTestsPath: tests } = values;
+  const [extension, ...others] = Array.isArray(extensions) ? extensions.filter((one) => typeof one === 'string') : [];
+  if (extension === undefined || typeof tests !== 'string') {
     throw new Error('The shim needs --extensionDevelopmentPath and --extensionTestsPath.');
   }
   const path = positionals.map((given) => resolve(given)).find(existsSync);
   const isWorkspace = path?.endsWith('.code-workspace') === true;
-  return { extension, tests, opened: path === undefined ? undefined : [isWorkspace ? 'workspace' : 'folder', path] };
+  return {
+    extension,
+    others,
+    tests,
+    opened: path === undefined ? undefined : [isWorkspace ? 'workspace' : 'folder', path],
+  };
 }
 
-async function runTests({ extension, tests, opened }: Arguments): Promise<number> {
+async function runTests({ extension, others, tests, opened }: Arguments): Promise<number> {
   const exchange = await mkdtemp(join(tmpdir(), 'shim-'));
   atEnd(() => rm(exchange, { recursive: true, force: true }));
   const output = join(exchange, 'output');
@@ -52,6 +60,7 @@ async function runTests({ extension, tests, opened }: Arguments): Promise<number
   atEnd(stopFollowing);
 
   const server = await startTestServer({
+    extensions: others,
     args: [
       // Without it, a released VS Code ignores the extension and the tests in its address.
       '--enable-smoke-test-driver',

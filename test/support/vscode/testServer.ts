@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { runOrExplain } from '../../../scripts/lib/processes.mjs';
 import { environmentForVSCode, startVSCodeServer, type VSCodeServer } from '../../../scripts/lib/vscodeServer.mjs';
 import { vscodeWebPaths } from '../../../scripts/lib/vscodeWeb.mjs';
@@ -38,6 +38,8 @@ export interface TestServerOptions {
   readonly vsix?: string;
   /** Whether a new folder is untrusted until a person trusts it. */
   readonly asksForTrust?: boolean;
+  /** Folders of extensions that are there as if they had been installed. Not together with `vsix`. */
+  readonly extensions?: readonly string[];
   /** Further arguments of the server. */
   readonly args?: readonly string[];
   /** Further variables, for the extension host too. */
@@ -48,6 +50,7 @@ export interface TestServerOptions {
 export async function startTestServer({
   settings = {},
   vsix,
+  extensions = [],
   asksForTrust = false,
   args = [],
   env = {},
@@ -64,6 +67,10 @@ export async function startTestServer({
       join(userDataDir, 'User', 'settings.json'),
       JSON.stringify({ ...quietSettings, ...settings }, null, 2),
     );
+    for (const extension of extensions) {
+      // VS Code takes what it finds there at its first start.
+      await cp(extension, join(extensionsDir, basename(extension)), { recursive: true });
+    }
     if (vsix !== undefined) {
       await runOrExplain(
         'Installing the extension',
