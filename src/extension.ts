@@ -162,6 +162,14 @@ export function activate(context: vscode.ExtensionContext): Exports {
   );
   keep(vscode.workspace.onDidCloseTextDocument((document) => readings.close(document)));
   keep(
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      // What is typed is read when its editor asks for it.
+      if (!document.isDirty) {
+        readings.readAgain(document).catch((error) => logError(messageOf(error)));
+      }
+    }),
+  );
+  keep(
     registerCodeLenses({
       readings: { read: readings.read, onDidChange: servers.onDidChange },
       cluster: { rayState: () => cluster.state().kind, onDidChange: cluster.onDidChange },

@@ -23,6 +23,11 @@ export interface ServerReadings<Text extends OpenText = OpenText> extends Dispos
    * @throws UserError when the grammar cannot be loaded; the next call tries again
    */
   read(document: Text): ServerFile | undefined | Promise<ServerFile | undefined>;
+  /**
+   * The same of a document that was read before, nothing of another one. For a text that has changed where nobody looks: a
+   * change that was taken back would else count for the index until somebody does.
+   */
+  readAgain(document: Text): Promise<void>;
   /** The document is closed: its tree is freed, and the file on disk counts again. */
   close(document: Text): void;
 }
@@ -116,10 +121,17 @@ export function createServerReadings<Text extends OpenText>(
     return entry.facts;
   };
 
+  const read = (document: Text): ReturnType<ServerReadings['read']> => {
+    const facts = factsOf(document);
+    return facts instanceof Promise ? facts.then((found) => toFile(document, found)) : toFile(document, facts);
+  };
+
   return {
-    read(document) {
-      const facts = factsOf(document);
-      return facts instanceof Promise ? facts.then((read) => toFile(document, read)) : toFile(document, facts);
+    read,
+    async readAgain(document) {
+      if (entries.has(document)) {
+        await read(document);
+      }
     },
     close(document) {
       trees.forget(document);

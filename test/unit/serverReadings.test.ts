@@ -30,6 +30,7 @@ function open(files: Record<string, string>) {
     index,
     document,
     read: () => readings.read(document),
+    readAgain: () => readings.readAgain(document),
     close: () => readings.close(document),
     type(text: string) {
       document.version++;
@@ -77,5 +78,25 @@ describe('a base in another file', () => {
     close();
     assert.equal(await reading, undefined);
     index.dispose();
+  });
+});
+
+describe('a text that has changed where nobody looks', () => {
+  const says = (value: string): string => SERVER.replace('pass', `ray_enabled = ${value}`);
+
+  test('counts for the index when it is read again', async () => {
+    const { index, read, readAgain, type } = open({ '/w/base.py': BASE });
+    type(says('True'));
+    await read();
+    type(says('False'));
+    await readAgain();
+    assert.equal(treeOf(await index.read('/w/app.py')), 'off');
+  });
+
+  test('is left alone when it was never read', async () => {
+    const { index, readAgain, type } = open({ '/w/base.py': BASE, '/w/app.py': says('False') });
+    type(says('True'));
+    await readAgain();
+    assert.equal(treeOf(await index.read('/w/app.py')), 'off');
   });
 });
