@@ -54,7 +54,8 @@ async function isOurs(record: ClusterRecord): Promise<boolean> {
       try {
         return (await client.version({ signal })).sessionName === record.sessionName;
       } catch (error) {
-        if (error instanceof RayError && error.kind !== 'unreachable') {
+        // Only a Ray that does not know our token is another one. A fault of ours may pass, and jobs may run meanwhile.
+        if (error instanceof RayError && (error.kind === 'unauthorized' || error.kind === 'forbidden')) {
           return false;
         }
         await wait(PAUSE_MS);
