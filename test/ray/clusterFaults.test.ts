@@ -1,11 +1,11 @@
-/** Starts that fail and records that are stale, with real Ray: each is told in a sentence, and leaves nothing behind. */
+/** What goes wrong with real Ray at the start and below a cluster that runs: told in a sentence, with nothing left behind. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadClusterRecord, saveClusterRecord } from '../../src/cluster/clusterRecord';
 import { findStartedCluster } from '../../src/cluster/findCluster';
@@ -14,7 +14,9 @@ import { listClusterProcesses, type ProcessOwner } from '../../src/cluster/proce
 import { processIdentity } from '../../src/cluster/processIdentity';
 import { RAYS_CHOICE } from '../../src/cluster/resources';
 import { startCluster } from '../../src/cluster/startCluster';
+import { stopCluster } from '../../src/cluster/stopCluster';
 import { UserError } from '../../src/common/userError';
+import { probeEnvironment } from '../../src/python/environment';
 import { projectRoot } from '../support/projectRoot';
 import { eventually, processesNaming } from '../support/rayClusters';
 import { testPython } from '../support/testPython';
@@ -116,3 +118,42 @@ describe('a start that fails', () => {
     assert.equal(await processIdentity(pid), identity);
   });
 });
+
+describe('a cluster whose Python is deleted while it runs', () => {
+  it('goes on, is found again, and is stopped as any other; what needs the Python says that it is gone', async (t) => {
+    const folder = await mkdtemp('/tmp/gone-');
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const environment = join(folder, 'env');
+    const python = await linkEnvironment(environment);
+    const storageFolder = join(folder, 'storage');
+    const record = await startCluster({
+      python,
+      storageFolder,
+      watcher: watcherProgram,
+      resources: RAYS_CHOICE,
+      onStage: () => undefined,
+      signal: new AbortController().signal,
+    });
+    await rm(environment, { recursive: true });
+    assert.deepEqual(await findStartedCluster(storageFolder), record);
+    await assert.rejects(
+      probeEnvironment(record.python),
+      (error) => error instanceof UserError && error.message.startsWith(`There is no Python at ${python}.`),
+    );
+    await stopCluster(record, { storageFolder, onStage: () => undefined });
+    assert.deepEqual(await listClusterProcesses(record), []);
+    assert.deepEqual(await processesNaming(record.folder), []);
+    assert.equal(existsSync(record.folder), false);
+  });
+});
+
+/** The environment of the tests under another path, which can be deleted without harm to it. */
+async function linkEnvironment(folder: string): Promise<string> {
+  const original = dirname(dirname(testPython()));
+  const python = join(folder, 'bin', 'python');
+  await mkdir(join(folder, 'bin'), { recursive: true });
+  await symlink(await realpath(testPython()), python);
+  await symlink(join(original, 'lib'), join(folder, 'lib'));
+  await copyFile(join(original, 'pyvenv.cfg'), join(folder, 'pyvenv.cfg'));
+  return python;
+}
