@@ -7,7 +7,7 @@ from shardboard_driver.failure import RunFailure
 from shardboard_driver.request import KeySource, RunRequest, parse_request
 
 GOOD: dict[str, Any] = {
-    "version": 1,
+    "version": 2,
     "benchmark": "benchmark/word_problems.py:word_problems",
     "shards": 8,
     "repeats": 2,
@@ -54,7 +54,7 @@ def test_the_order_may_be_that_of_the_dataset() -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"version": 2}, "version"),
+        ({"version": 1}, "version"),
         ({"shards": 0}, "shards"),
         ({"shards": True}, "shards"),
         ({"repeats": 1.5}, "repeats"),

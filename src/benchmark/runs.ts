@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
 import { messageOf, UserError } from '../common/userError';
-import type { RunRequest } from '../protocol/runRequest';
+import { type RunRequest, runRequest } from '../protocol/runRequest';
 import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
@@ -31,22 +32,18 @@ export interface RunCluster {
   readonly python?: string | undefined;
 }
 
-/** What a person chose; paths and keys are worked out from it. */
-export interface NewRun {
+/** What a person chose; paths and keys are worked out from it. What is left out of the request has its default. */
+export type NewRun = Readonly<
+  Omit<v.InferInput<typeof runRequest>, 'version' | 'benchmark' | 'key' | 'outputFolder'>
+> & {
   /** The evaluator's own name, or a file of the user's. */
   readonly benchmark: string | OwnBenchmark;
-  readonly shards: number;
-  readonly repeats: number;
-  readonly maxProblems: number | null;
-  readonly modelUrl: string;
-  readonly modelId: string;
   readonly key: NewRunKey;
-  readonly requestsInFlight: number;
   /** Absolute folder under which the run gets one of its own. */
   readonly resultsFolder: string;
   /** Whether Ray is to install the evaluator for this run, because the cluster has none. */
   readonly bringsEvaluator?: boolean;
-}
+};
 
 export type NewRunKey =
   | { readonly source: 'none' }
@@ -224,19 +221,14 @@ export function createRuns(options: RunsOptions): Runs {
     async submit(chosen, cluster) {
       const id = newRunId();
       const own = typeof chosen.benchmark === 'string' ? undefined : chosen.benchmark;
-      const request: RunRequest = {
-        version: 1,
-        benchmark: typeof chosen.benchmark === 'string' ? chosen.benchmark : packagedBenchmarkName(chosen.benchmark),
-        shards: chosen.shards,
-        repeats: chosen.repeats,
-        maxProblems: chosen.maxProblems,
-        modelUrl: chosen.modelUrl,
-        modelId: chosen.modelId,
-        key: await handOverKey(id, chosen.key),
-        shuffleSeed: 42,
-        requestsInFlight: chosen.requestsInFlight,
-        outputFolder: join(chosen.resultsFolder, id),
-      };
+      const { benchmark, key, resultsFolder, bringsEvaluator, ...asked } = chosen;
+      const request = v.parse(runRequest, {
+        ...asked,
+        version: 2,
+        benchmark: typeof benchmark === 'string' ? benchmark : packagedBenchmarkName(benchmark),
+        key: await handOverKey(id, key),
+        outputFolder: join(resultsFolder, id),
+      });
       const record: RunRecord = {
         version: 1,
         id,
@@ -251,7 +243,7 @@ export function createRuns(options: RunsOptions): Runs {
       try {
         // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
         await save(run);
-        const packages = chosen.bringsEvaluator ? [REQUIREMENTS.evaluator] : [];
+        const packages = bringsEvaluator ? [REQUIREMENTS.evaluator] : [];
         await send(cluster, record, { driverFolder: options.driverFolder, own, packages });
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
