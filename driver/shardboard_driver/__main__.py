@@ -19,7 +19,7 @@ def refusal(version: "tuple[int, int, int]") -> "str | None":
         return None
     found = ".".join(str(number) for number in version)
     event = {
-        "v": 1,
+        "v": 2,
         "t": round(time.time(), 3),
         "type": "end",
         "outcome": "failed",
@@ -29,6 +29,9 @@ def refusal(version: "tuple[int, int, int]") -> "str | None":
         "answered": 0,
         "expected": 0,
         "endpointErrors": 0,
+        "judgeErrors": 0,
+        "truncated": 0,
+        "empty": 0,
         "missingShards": [],
     }
     return "@shardboard " + json.dumps(event, separators=(",", ":"))

@@ -1,6 +1,8 @@
 """Loads a benchmark with the evaluator's own registry, and says clearly when this path cannot run it."""
 
 import asyncio
+import hashlib
+import json
 from dataclasses import dataclass
 
 from nemo_evaluator.environments.base import EvalEnvironment, SeedResult
@@ -18,6 +20,8 @@ class Benchmark:
     name: str
     size: int
     """Problems in the dataset."""
+    dataset: str | None = None
+    """A hash of the dataset's contents, where they can be seen."""
 
 
 def open_benchmark(spec: str) -> Benchmark:
@@ -39,7 +43,18 @@ def open_benchmark(spec: str) -> Benchmark:
     if first.images:
         raise RunFailure("benchmark", f"The benchmark {name} asks about pictures; a sharded run can only ask in text.")
     # Without the name after the file the evaluator finds "no new benchmarks" in a worker that has loaded the file.
-    return Benchmark(f"{spec}:{name}" if spec.endswith(".py") else spec, name, size)
+    return Benchmark(f"{spec}:{name}" if spec.endswith(".py") else spec, name, size, _hash_of_dataset(environment))
+
+
+def _hash_of_dataset(environment: EvalEnvironment) -> str | None:
+    # A server keeps its problems to itself, and what a file makes up at each load is no dataset.
+    rows = environment.dataset
+    if not rows:
+        return None
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row, sort_keys=True, default=lambda value: type(value).__name__).encode())
+    return digest.hexdigest()[:16]
 
 
 def load_environment(spec: str) -> EvalEnvironment:

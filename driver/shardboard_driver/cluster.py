@@ -6,6 +6,8 @@ import os
 import ray
 
 from .failure import RunFailure, last_line
+from .processes import Handle, process_count, start_process
+from .request import RunRequest
 
 
 def connect() -> None:
@@ -19,15 +21,11 @@ def connect() -> None:
         raise RunFailure("environment", f"The driver could not join the Ray cluster: {last_line(error)}.") from error
 
 
-def warm_up(shards: int) -> list[ray.ObjectRef[None]]:
+def start_processes(request: RunRequest) -> list[Handle]:
     """
-    Lets workers start and import while the driver loads the benchmark; the shards then find them ready.
-    Keep what it gives until the shards are submitted.
+    Lets the processes start and import while the driver loads the benchmark; the shards then find them ready.
+
+    :raises RunFailure: reason `environment`, when the cluster can never start one.
     """
     cpus: float = ray.cluster_resources().get("CPU", 0)  # type: ignore[no-untyped-call]
-    task = ray.remote(num_cpus=1, max_retries=0)(_import_evaluator)
-    return [task.options(name="warm up").remote() for _ in range(min(shards, int(cpus)))]
-
-
-def _import_evaluator() -> None:
-    from . import shard  # noqa: F401
+    return [start_process(request) for _ in range(process_count(request, cpus))]

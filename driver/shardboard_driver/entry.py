@@ -2,14 +2,13 @@
 The driver proper: what can fail before Ray and the evaluator are there, and the last word however the run ends.
 
 The imports below stand in the order in which they are of use: the endpoint is asked while Ray is imported, and the
-cluster starts its workers while the evaluator is.
+cluster starts its processes while the evaluator is.
 """
 
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from .endpoint_check import check_endpoint
 from .evaluator_check import check_evaluator
 from .failure import RunFailure, last_line
 from .key import read_key, remove_key_file
-from .output import prepare_folder
+from .output import prepare_folder, take_folder
 from .request import parse_request
 from .tally import Tally
 
@@ -43,7 +42,7 @@ def main(request_file: str) -> int:
         request = parse_request(Path(request_file).read_text(encoding="utf-8"))
         tally = Tally(request)
         _end_when_stopped(tally)
-        prepare_folder(request.output_folder)
+        take_folder(prepare_folder(request.output_folder))
         check = partial(check_endpoint, request.model_url, request.model_id, read_key(request.key))
         first_check: Future[None] = ThreadPoolExecutor(1).submit(check)
         return _run_on_ray(tally, first_check, check)
@@ -64,36 +63,36 @@ def main(request_file: str) -> int:
     return EXIT_CODES.get(outcome.reason, FAILED)
 
 
-def _run_on_ray(tally: Tally, first_check: Future[None], check: Callable[[], None]) -> int:
+def _run_on_ray(tally: Tally, first_check: "Future[None]", check: "partial[None]") -> int:
     events.stage("connecting")
     check_evaluator(tally.request.repeats)
     try:
-        from .cluster import connect, warm_up
+        from .cluster import connect, start_processes
 
         connect()
         # Ray has set a handler of its own.
         _end_when_stopped(tally)
-        workers = warm_up(tally.request.shards)
-        from .run import execute
+        actors = start_processes(tally.request)
+        from .run import Preparation, execute
     except ImportError as error:
         raise RunFailure(
             "environment",
             f"The Python of the cluster cannot run the benchmark: {last_line(error)}. "
             "Install nemo-evaluator[ray,stats] in it.",
         ) from error
-    code = execute(tally, first_check, check)
-    del workers
-    return code
+    return execute(tally, Preparation(first_check, check, actors, tally.should_end))
 
 
 def _end_when_stopped(tally: Tally) -> None:
     """A stopped job gets SIGTERM, and three seconds later SIGKILL."""
 
-    def stop(_signal: int, _frame: object) -> NoReturn:
-        kept = f"{tally.kept():,} of {tally.expected:,} answers are kept." if tally.expected else "Nothing was asked."
-        tally.end("stopped", f"The run was stopped. {kept}")
-        remove_key_file(tally.request.key)
-        _leave(STOPPED)
+    def stop(_signal: int, _frame: object) -> None:
+        tally.is_stopped = True
+        if tally.phase == "preparing":
+            # Whatever it waits for may take longer than there is time.
+            tally.end("stopped", "The run was stopped. Nothing was asked.")
+            remove_key_file(tally.request.key)
+            _leave(STOPPED)
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)

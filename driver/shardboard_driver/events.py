@@ -2,8 +2,7 @@
 Tells the extension what happens: one JSON object a line, behind a marker, on standard output.
 The other side is `src/protocol/driverEvents.ts`; a change here is a change there, and a new version number.
 
-Every event may be read twice without harm, and one of a worker may be lost: `shard_done`, which the driver itself
-writes, has all answers of the shard again.
+Only the driver itself tells, so that nothing is lost or out of order; and every event may be read twice without harm.
 """
 
 import io
@@ -19,17 +18,17 @@ from .failure import Reason
 from .redaction import redact
 
 MARKER = "@shardboard "
-VERSION = 1
+VERSION = 2
 
 type Stage = Literal["connecting", "loading_benchmark", "checking_endpoint", "asking", "merging"]
-type Outcome = Literal["ok", "endpoint_error", "truncated", "empty"]
+type Outcome = Literal["ok", "endpoint_error", "truncated", "empty", "judge_error"]
 type ShardState = Literal["queued", "running", "failed"]
 type EndOutcome = Literal["complete", "partial", "failed", "stopped"]
 type CompactAnswer = tuple[int, int, int, float, float, int, Outcome]
 """Position in the order of the run, problem index, repeat, reward, latency in ms, tokens, outcome."""
 
-ANSWERS_A_LINE = 60
-"""Ray reads a worker's output while it is written and may cut a line that does not fit into one page of memory."""
+ANSWERS_A_LINE = 500
+"""A line is no longer than some tens of kilobytes."""
 
 
 def stage(name: Stage) -> None:
@@ -37,15 +36,23 @@ def stage(name: Stage) -> None:
 
 
 def start(
-    *, benchmark: str, problems: int, repeats: int, ranges: Sequence[tuple[int, int]], versions: Mapping[str, str]
+    *,
+    benchmark: str,
+    problems: int,
+    repeats: int,
+    ranges: Sequence[tuple[int, int]],
+    folder: str,
+    versions: Mapping[str, str],
 ) -> None:
-    """`versions` names `evaluator`, `ray` and `python`."""
-    _emit("start", benchmark=benchmark, problems=problems, repeats=repeats, ranges=ranges, **versions)
+    """`folder` is the output folder on this machine; `versions` names `evaluator`, `ray` and `python`."""
+    _emit("start", benchmark=benchmark, problems=problems, repeats=repeats, ranges=ranges, folder=folder, **versions)
 
 
-def shard(index: int, attempt: int, state: ShardState, message: str | None = None) -> None:
+def shard(index: int, attempt: int, state: ShardState, message: str | None = None, node: str | None = None) -> None:
+    """`node` is the name of the machine that asks it."""
     why = {} if message is None else {"message": redact(message)}
-    _emit("shard", shard=index, attempt=attempt, state=state, **why)
+    where = {} if node is None else {"node": node}
+    _emit("shard", shard=index, attempt=attempt, state=state, **why, **where)
 
 
 def answers(index: int, attempt: int, new: Sequence[CompactAnswer]) -> None:
@@ -53,8 +60,9 @@ def answers(index: int, attempt: int, new: Sequence[CompactAnswer]) -> None:
         _emit("answers", shard=index, attempt=attempt, answers=new[first : first + ANSWERS_A_LINE])
 
 
-def shard_done(index: int, attempt: int, seconds: float, every: Sequence[CompactAnswer]) -> None:
-    _emit("shard_done", shard=index, attempt=attempt, seconds=round(seconds, 3), answers=every)
+def shard_done(index: int, attempt: int, seconds: float) -> None:
+    """Every answer of the shard has been told."""
+    _emit("shard_done", shard=index, attempt=attempt, seconds=round(seconds, 3))
 
 
 def merged(*, complete: bool, scores: Mapping[str, Any], categories: Mapping[str, Any], bundle: str) -> None:
@@ -69,6 +77,9 @@ def end(
     answered: int = 0,
     expected: int = 0,
     endpoint_errors: int = 0,
+    judge_errors: int = 0,
+    truncated: int = 0,
+    empty: int = 0,
     missing_shards: Sequence[int] = (),
 ) -> None:
     _emit(
@@ -79,6 +90,9 @@ def end(
         answered=answered,
         expected=expected,
         endpointErrors=endpoint_errors,
+        judgeErrors=judge_errors,
+        truncated=truncated,
+        empty=empty,
         missingShards=missing_shards,
     )
 

@@ -5,7 +5,9 @@ from typing import Literal
 
 from .redaction import redact
 
-type Reason = Literal["request", "environment", "evaluator", "benchmark", "endpoint", "shards", "disk", "internal"]
+type Reason = Literal[
+    "request", "environment", "evaluator", "benchmark", "endpoint", "shards", "disk", "budget", "internal"
+]
 
 
 class RunFailure(Exception):

@@ -1,8 +1,13 @@
-"""Checks the output folder before anything is asked."""
+"""The output folder: whether it can be used, and that one run at a time does."""
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
-from .answers import FILE, Fingerprint, refuse_another_run
+from .answers import has_answers
 from .failure import RunFailure
 
 
@@ -19,7 +24,7 @@ def prepare_folder(output_folder: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
-        probe.touch()
+        probe.write_bytes(b"\0")
         probe.unlink()
     except OSError as error:
         raise RunFailure(
@@ -30,16 +35,47 @@ def prepare_folder(output_folder: str) -> Path:
     return folder
 
 
-def refuse_other_results(folder: Path, fingerprint: Fingerprint) -> None:
+def take_folder(folder: Path) -> None:
     """
-    A folder is either new or of the very same run, which then goes on.
+    Keeps every other run out of the folder until this process ends, however it ends.
+
+    :raises RunFailure: reason `request`, when another run is writing into it.
+    """
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise RunFailure(
+            "request",
+            f"Another run is writing into the folder {folder}. No question was asked. "
+            "Wait until it has ended, or choose another folder.",
+        ) from error
+    except OSError:
+        # A file system without locks, as some of clusters are: then nobody watches over it.
+        os.close(lock)
+
+
+@contextmanager
+def marked(folder: Path) -> Iterator[str]:
+    """Puts an empty file into the folder for a while; whoever sees it writes to the same disk. Gives its name."""
+    name = f".run-{uuid4().hex}"
+    (folder / name).touch()
+    try:
+        yield name
+    finally:
+        with suppress(OSError):
+            (folder / name).unlink()
+
+
+def refuse_other_results(folder: Path) -> None:
+    """
+    A folder is either new or of a run of ours, which then goes on if it is the same.
 
     :raises RunFailure: reason `request`.
     """
-    logs = sorted(folder.glob(f"shards/shard-*/{FILE}"))
-    for log in logs:
-        refuse_another_run(log, fingerprint)
-    if not logs and (any(folder.glob("*eval-*.json")) or (folder / "results.jsonl").exists()):
+    if has_answers(folder):
+        return
+    if any(folder.glob("*eval-*.json")) or (folder / "results.jsonl").exists():
         raise RunFailure(
             "request",
             f"The folder {folder} has results of something else. No question was asked. Choose another folder.",

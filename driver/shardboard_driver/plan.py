@@ -1,8 +1,10 @@
 """Which problem is asked in which shard: the evaluator's own order and its own ranges."""
 
 import hashlib
+import json
 import random
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nemo_evaluator.engine.sharding import get_shard_range
@@ -11,9 +13,13 @@ from .answers import Fingerprint
 from .benchmark import Benchmark
 from .failure import RunFailure
 from .request import RunRequest
+from .rows import AnswerKey
 
 OWN_BENCHMARK_FOLDER = "benchmark"
 """Where the package has the user's benchmark, relative to the working directory."""
+
+SCORER_FILES = "benchmark files"
+"""The one thing of a fingerprint that may change when answers are scored again."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +29,20 @@ class Plan:
     benchmark: Benchmark
     order: list[int]
     """Problem indices of the dataset in the order of the run; a place in it is a position."""
+    repeats: int
     ranges: list[tuple[int, int]]
     """Positions of each shard: from, inclusive, to, exclusive."""
     fingerprint: Fingerprint
+    """
+    What answers must have in common. Shards, repeats and the number of problems are not in it: the first so many
+    problems of the order are the same whatever comes after them, so a pilot grows into the whole.
+    """
+
+    def keys(self, shard: int) -> Iterator[tuple[int, AnswerKey]]:
+        """Position and key of each answer of a shard: problem by problem, all repeats of one after another."""
+        for position in range(*self.ranges[shard]):
+            for repeat in range(self.repeats):
+                yield position, (self.order[position], repeat)
 
 
 def make_plan(request: RunRequest, benchmark: Benchmark) -> Plan:
@@ -41,18 +58,19 @@ def make_plan(request: RunRequest, benchmark: Benchmark) -> Plan:
             f"Choose at most {len(order):,} shards and try again.",
         )
     ranges = [get_shard_range(len(order), shard, request.shards) for shard in range(request.shards)]
+    judge = f"{request.judge.model_id} at {request.judge.url}" if request.judge else None
     fingerprint: Fingerprint = {
         "benchmark": request.benchmark,
-        "benchmark files": _hash_of_files(Path(OWN_BENCHMARK_FOLDER)),
+        SCORER_FILES: hash_of_files(Path(OWN_BENCHMARK_FOLDER)),
         "number of problems": benchmark.size,
-        "at most": request.max_problems,
-        "shards": request.shards,
-        "repeats": request.repeats,
+        "dataset": benchmark.dataset,
         "shuffle seed": request.shuffle_seed,
-        "endpoint": request.model_url,
         "model": request.model_id,
+        "system prompt": hash_of_text(request.system_prompt),
+        "generation settings": json.dumps(asdict(request.generation), sort_keys=True),
+        "judge": judge,
     }
-    return Plan(benchmark, order, ranges, fingerprint)
+    return Plan(benchmark, order, request.repeats, ranges, fingerprint)
 
 
 def problem_order(size: int, seed: int | None, max_problems: int | None) -> list[int]:
@@ -63,7 +81,13 @@ def problem_order(size: int, seed: int | None, max_problems: int | None) -> list
     return order[:max_problems]
 
 
-def _hash_of_files(folder: Path) -> str | None:
+def hash_of_text(text: str | None) -> str | None:
+    """Enough to tell two texts apart; None for none."""
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def hash_of_files(folder: Path) -> str | None:
+    """Of the names and contents of all files below a folder; None when there is no such folder."""
     if not folder.is_dir():
         return None
     digest = hashlib.sha256()

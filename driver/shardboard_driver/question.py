@@ -130,6 +130,28 @@ async def ask(
     return row
 
 
+async def score_again(question: Question, row: Row, environment: EvalEnvironment) -> Row:
+    """
+    The row with the score that the benchmark gives now to the answer that is in it. Nothing is asked.
+
+    :raises ShardStop: when the scorer fails, or the question is no longer the one that was asked.
+    """
+    if row["prompt"] != question.seed.prompt:
+        raise ShardStop(
+            "scorer",
+            f"The benchmark asks problem {question.problem} in other words than those that were answered. "
+            "Run the benchmark anew.",
+        )
+    verified = await _verify(question, row["model_response"], environment)
+    return row | {
+        "reward": verified.reward,
+        "extracted_answer": verified.extracted_answer,
+        "expected_answer": question.seed.expected_answer,
+        "scoring_details": verified.scoring_details,
+        "metadata": {**question.seed.metadata, **verified.metadata},
+    }
+
+
 async def _solve(question: Question, solver: Solver, breaker: CircuitBreaker, pauses: Sequence[float]) -> Answer:
     tries = 1 + len(pauses)
     for count in range(1, tries + 1):
@@ -169,6 +191,10 @@ async def _score(question: Question, answer: Answer, response: str, environment:
                 "retries_exhausted": answer.tries,
             },
         )
+    return await _verify(question, response, environment)
+
+
+async def _verify(question: Question, response: str, environment: EvalEnvironment) -> VerifyResult:
     for last in (False, True):
         try:
             verified = await environment.verify(

@@ -1,14 +1,17 @@
 """What is known of a run at any moment. The last event is written from it, whenever that comes."""
 
+import json
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from . import events
-from .answers import count_answers, has_log
+from .events import CompactAnswer, Outcome
 from .failure import Reason
 from .request import RunRequest
-from .rows import Row, outcome_of
+from .rows import AnswerKey, Row, compact, to_line
 
 
 @dataclass
@@ -18,29 +21,47 @@ class Tally:
     request: RunRequest
     expected: int = 0
     """Answers in all; 0 until the benchmark is loaded."""
-    done: dict[int, list[Row]] = field(default_factory=dict)
-    """The rows of each finished shard."""
+    answers: dict[AnswerKey, tuple[CompactAnswer, str]] = field(default_factory=dict)
+    """Those of this run's problems and repeats, each with its line in the log."""
+    asked: list[CompactAnswer] = field(default_factory=list)
+    """Those that were not there when the run began."""
 
-    def answered(self) -> int:
-        """Answers that are there, those of unfinished shards too."""
-        return self._count(range(self.request.shards))
+    phase: Literal["preparing", "asking", "merging"] = "preparing"
+    is_stopped: bool = False
+    """Whether somebody has asked for its end."""
 
-    def kept(self) -> int:
-        """Answers that are on disk: none of them when the folder was removed in the middle of the run."""
-        folder = Path(self.request.output_folder)
-        return self._count(shard for shard in range(self.request.shards) if has_log(folder, shard))
+    def should_end(self) -> Literal["stopped", "budget"] | None:
+        """Why no more is to be asked, or None."""
+        return "stopped" if self.is_stopped else None
 
-    def _count(self, shards: Iterable[int]) -> int:
-        if self.expected == 0:
-            return 0
-        folder = Path(self.request.output_folder)
-        counts = [len(self.done[i]) if i in self.done else count_answers(folder, i) for i in shards]
-        # An answer that failed and was asked again is on disk twice.
-        return min(sum(counts), self.expected)
+    @property
+    def folder(self) -> Path:
+        return Path(self.request.output_folder)
 
-    def endpoint_errors(self) -> int:
-        """Answers of finished shards that failed at the endpoint, and so count as 0."""
-        return sum(outcome_of(row) == "endpoint_error" for rows in self.done.values() for row in rows)
+    def take(self, answer: CompactAnswer, line: str) -> None:
+        """Takes an answer that was just given."""
+        _, problem, repeat, *_ = answer
+        self.answers[problem, repeat] = answer, line
+        self.asked.append(answer)
+
+    def take_row(self, row: Row) -> CompactAnswer:
+        """Takes an answer that was found on disk; gives it as it is told."""
+        answer = compact(row)
+        _, problem, repeat, *_ = answer
+        self.answers[problem, repeat] = answer, to_line(row)
+        return answer
+
+    def unanswered(self, keys: Iterable[tuple[int, AnswerKey]]) -> list[tuple[int, AnswerKey]]:
+        """Those of the keys, each with its position, that have no answer yet."""
+        return [(position, key) for position, key in keys if key not in self.answers]
+
+    def rows(self) -> list[Row]:
+        """All answers as they are in the logs."""
+        return [json.loads(line) for _, line in self.answers.values()]
+
+    def outcomes(self) -> Counter[Outcome]:
+        """How many answers ended in which way."""
+        return Counter(answer[6] for answer, _ in self.answers.values())
 
     def end(
         self,
@@ -50,12 +71,16 @@ class Tally:
         missing_shards: Collection[int] = (),
     ) -> None:
         """Tells how the run ended."""
+        outcomes = self.outcomes()
         events.end(
             outcome,
             message,
             reason=reason,
-            answered=self.answered(),
+            answered=len(self.answers),
             expected=self.expected,
-            endpoint_errors=self.endpoint_errors(),
+            endpoint_errors=outcomes["endpoint_error"],
+            judge_errors=outcomes["judge_error"],
+            truncated=outcomes["truncated"],
+            empty=outcomes["empty"],
             missing_shards=sorted(missing_shards),
         )

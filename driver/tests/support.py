@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from nemo_evaluator.environments.base import EvalEnvironment, SeedResult, VerifyResult
 
-from shardboard_driver.answers import Fingerprint
+from shardboard_driver.answers import Edition, Fingerprint
+from shardboard_driver.asker import Setup
 from shardboard_driver.events import MARKER
 from shardboard_driver.request import KeySource, RunRequest
-from shardboard_driver.shard import ShardWork
 
-FINGERPRINT: Fingerprint = {"benchmark": "sums", "shards": 1}
+FINGERPRINT: Fingerprint = {"benchmark": "sums", "model": "test"}
 
 
 class Sums(EvalEnvironment):
@@ -63,17 +63,16 @@ def make_request(folder: Path, url: str = "http://127.0.0.1:1/v1", **changes: An
     return replace(request, **changes)
 
 
-def make_work(request: RunRequest, problems: list[int], **changes: Any) -> ShardWork:
-    work = ShardWork(
+def make_setup(request: RunRequest, **changes: Any) -> Setup:
+    setup = Setup(
         request=request,
         benchmark="sums",
-        fingerprint=FINGERPRINT,
-        index=0,
-        attempt=0,
-        first_position=0,
-        problems=problems,
+        edition=Edition(FINGERPRINT),
+        log="20260101T000000-abcdef-000",
+        earlier_logs=(),
+        mark=".run-1",
     )
-    return replace(work, **changes)
+    return replace(setup, **changes)
 
 
 def events_in(captured: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

@@ -21,12 +21,15 @@ def tell_one_of_each() -> None:
         problems=3,
         repeats=2,
         ranges=[(0, 2), (2, 3)],
+        folder="/results/run-1",
         versions={"evaluator": "0.3.0", "ray": "2.60.0", "python": "3.12.1"},
     )
     events.shard(0, 0, "queued")
+    events.shard(0, 0, "running", node="worker-7")
     events.shard(0, 0, "failed", "Its process died.")
     events.answers(0, 1, [(0, 2, 0, 1.0, 51.3, 80, "ok"), (1, 0, 1, 0.0, 0.0, 0, "endpoint_error")])
-    events.shard_done(1, 0, 1.23456, [(2, 1, 0, 0.5, 49.9, 12, "truncated"), (2, 1, 1, 0.0, 50.0, 9, "empty")])
+    events.answers(1, 0, [(2, 1, 0, 0.5, 49.9, 12, "truncated"), (2, 1, 1, 0.0, 50.0, 9, "empty")])
+    events.shard_done(1, 0, 1.23456)
     events.merged(
         complete=False,
         scores={"pass@1": {"value": 0.5, "ci_lower": 0.4, "ci_upper": 0.6, "bootstrap_ci_lower": 0.3}},
@@ -34,7 +37,15 @@ def tell_one_of_each() -> None:
         bundle="/results/partial-eval-1.json",
     )
     events.end("complete", "All 6 answers are scored.", answered=6, expected=6)
-    events.end("partial", "One is missing.", reason="endpoint", expected=6, endpoint_errors=1, missing_shards=[1])
+    events.end(
+        "partial",
+        "One is missing.",
+        reason="endpoint",
+        expected=6,
+        endpoint_errors=1,
+        judge_errors=1,
+        missing_shards=[1],
+    )
 
 
 def test_lines_are_those_that_the_extension_is_tested_with(
@@ -48,10 +59,10 @@ def test_lines_are_those_that_the_extension_is_tested_with(
 
 def test_many_answers_become_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
     answer: events.CompactAnswer = (0, 0, 0, 1.0, 1.0, 1, "ok")
-    events.answers(0, 0, [answer] * 200)
+    events.answers(0, 0, [answer] * 2000)
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.count('"ok"') for line in lines) == 200
-    assert max(len(line) for line in lines) < 4096
+    assert sum(line.count('"ok"') for line in lines) == 2000
+    assert max(len(line) for line in lines) < 32_768
 
 
 def test_messages_do_not_hold_the_key(capsys: pytest.CaptureFixture[str]) -> None:

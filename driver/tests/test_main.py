@@ -5,18 +5,18 @@ import logging
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from shardboard_driver import entry
-from shardboard_driver.answers import AnswerLog, shard_folder
 from shardboard_driver.events import MARKER
 from shardboard_driver.request import KeySource
 from shardboard_driver.tally import Tally
 
-from .support import FINGERPRINT, events_in, make_request
+from .support import events_in, make_request
 from .test_request import GOOD
 
 DRIVER = Path(__file__).resolve().parents[1]
@@ -83,25 +83,37 @@ def test_a_bug_is_one_sentence_and_its_traceback_does_not_hold_the_key(
     assert "sk-secret" not in captured.out + captured.err
 
 
-def test_a_stopped_run_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tally, list[int]]]:
+    """A tally whose run is stopped by a signal, and the codes with which the process would have ended."""
     codes: list[int] = []
     monkeypatch.setattr(entry, "_leave", codes.append)
     key = tmp_path / "key"
     key.touch()
-    request = make_request(tmp_path, shards=2, key=KeySource("file", str(key)))
-    with AnswerLog(shard_folder(tmp_path, 1), FINGERPRINT) as log:
-        log.append({"problem_idx": 1, "repeat": 0, "shardboard": {"outcome": "ok"}})
+    tally = Tally(make_request(tmp_path, shards=2, key=KeySource("file", str(key))), expected=10)
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    try:
-        entry._end_when_stopped(Tally(request, expected=10))
-        signal.raise_signal(signal.SIGTERM)
-    finally:
-        signal.signal(signal.SIGTERM, before[0])
-        signal.signal(signal.SIGINT, before[1])
+    entry._end_when_stopped(tally)
+    yield tally, codes
+    signal.signal(signal.SIGTERM, before[0])
+    signal.signal(signal.SIGINT, before[1])
+
+
+def test_a_run_that_is_stopped_before_it_asks_ends_at_once(
+    stop: tuple[Tally, list[int]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, codes = stop
+    signal.raise_signal(signal.SIGTERM)
     end = events_in(capsys)[-1]
-    assert (end["outcome"], end["answered"], end["expected"]) == ("stopped", 1, 10)
-    assert "1 of 10 answers are kept" in end["message"]
+    assert (end["outcome"], end["message"]) == ("stopped", "The run was stopped. Nothing was asked.")
     assert codes == [143]
-    assert not key.exists()
+    assert not (tmp_path / "key").exists()
+
+
+@pytest.mark.parametrize("phase", ["asking", "merging"])
+def test_a_run_that_is_stopped_later_ends_when_it_has_kept_what_there_is(
+    stop: tuple[Tally, list[int]], phase: Literal["asking", "merging"]
+) -> None:
+    tally, codes = stop
+    tally.phase = phase
+    signal.raise_signal(signal.SIGTERM)
+    assert (codes, tally.should_end()) == ([], "stopped")

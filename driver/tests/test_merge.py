@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,16 @@ from nemo_evaluator.engine.model_client import ModelClient
 from nemo_evaluator.metrics.headline import headline_score_metrics
 from nemo_evaluator.solvers import ChatSolver
 
-from shardboard_driver.answers import AnswerLog, shard_folder
 from shardboard_driver.benchmark import Benchmark
 from shardboard_driver.merge import Merged, merge
+from shardboard_driver.model import open_model
 from shardboard_driver.plan import Plan, make_plan
+from shardboard_driver.question import CircuitBreaker, Question, ask
 from shardboard_driver.request import RunRequest
-from shardboard_driver.rows import Row
-from shardboard_driver.shard import answer_all
+from shardboard_driver.rows import OURS, Row
 
 from .model_server import Reply, completion, serve
-from .support import Sums, make_request, make_work, number_in
+from .support import Sums, make_request, number_in
 
 PROBLEMS, REPEATS, SHARDS = 40, 2, 3
 
@@ -39,15 +40,18 @@ def sometimes_right(prompt: str, times: int) -> Reply:
     return completion(str(number + 1 if right else number + 2))
 
 
-async def ask_in_shards(request: RunRequest, plan: Plan) -> list[Row]:
+async def ask_all(request: RunRequest, plan: Plan) -> list[Row]:
+    """One answer after the other, so that the k-th request for a prompt is its k-th repeat."""
     rows: list[Row] = []
-    for shard, (start, end) in enumerate(plan.ranges):
-        work = make_work(request, plan.order[start:end], index=shard, first_position=start)
-        solver = ChatSolver(ModelClient(request.model_url, "test", temperature=0.0))
-        with AnswerLog(shard_folder(Path(request.output_folder), shard), plan.fingerprint) as log:
-            await answer_all(work, Sums(PROBLEMS), solver, log)
-            rows += log.rows.values()
-        await solver.close()
+    environment, breaker = Sums(PROBLEMS), CircuitBreaker(8)
+    solver = open_model(request, None)
+    for shard in range(SHARDS):
+        for position, (problem, repeat) in plan.keys(shard):
+            question = Question(position, problem, repeat, await environment.seed(problem))
+            row = await ask(question, solver, environment, breaker)
+            row[OURS]["at"] = 1000.0 + len(rows)
+            rows.append(row)
+    await solver.close()
     return rows
 
 
@@ -59,7 +63,7 @@ class BothWays:
         with serve(sometimes_right) as model:
             self.request = make_request(folder, model.url, repeats=REPEATS, shards=SHARDS)
             self.plan = make_plan(self.request, Benchmark("sums", "sums", PROBLEMS))
-            self.rows = asyncio.run(ask_in_shards(self.request, self.plan))
+            self.rows = asyncio.run(ask_all(self.request, self.plan))
             model.asked.clear()
             self.unsharded: dict[str, Any] = asyncio.run(self._unsharded(model.url))
         self.merged = self.merge([])
@@ -74,7 +78,7 @@ class BothWays:
         ranges = self.plan.ranges
         lost = {self.plan.order[i] for shard in missing for i in range(*ranges[shard])}
         rows = [row for row in self.rows if row["problem_idx"] not in lost]
-        return merge(self.request, self.plan, rows, missing, 2.5)
+        return merge(self.request, self.plan, rows, missing)
 
     def bundle(self) -> dict[str, Any]:
         bundle: dict[str, Any] = json.loads(self.merged.path.read_text())
@@ -131,9 +135,18 @@ def test_run_time_and_failures_are_counted_over_all_answers(both: BothWays) -> N
         "finish_reason_counts",
     ):
         assert ours["runtime"][name] == theirs["runtime"][name]
-    assert ours["runtime"]["elapsed_seconds"] == 2.5
+    # Each answer was waited for alone, and the pauses between them do not count.
+    latencies = sum(row["latency_ms"] for row in both.rows) / 1000
+    assert ours["runtime"]["elapsed_seconds"] == pytest.approx(latencies, abs=0.01)
     assert ours["failures"]["total_failures"] == theirs["failures"]["total_failures"] == REPEATS
     assert ours["failures"]["categories"].keys() == theirs["failures"]["categories"].keys()
+
+
+def test_breakdowns_equal_the_evaluators(both: BothWays) -> None:
+    ours, theirs = both.bundle()["benchmark"]["scores"], both.unsharded["benchmark"]["scores"]
+    assert set(ours["breakdowns"]) == {"correct"}
+    for mine, other in zip(ours["breakdowns"]["correct"], theirs["breakdowns"]["correct"], strict=True):
+        assert mine == other
 
 
 def test_config_says_how_the_run_was_made(both: BothWays) -> None:
@@ -164,18 +177,42 @@ def test_a_folder_that_is_gone_is_made_again(both: BothWays) -> None:
     assert {path.name for path in both.folder.iterdir()} == {both.merged.path.name, "results.jsonl"}
 
 
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.is_file()}
+
+
 def test_half_a_run_is_not_named_like_a_whole_one(both: BothWays) -> None:
     for path in [*both.folder.glob("eval-*.json"), both.folder / "results.jsonl"]:
         path.unlink()
     partial = both.merge([1])
     assert partial.path.name.startswith("partial-eval-")
-    names = {path.name for path in both.folder.iterdir() if path.is_file()}
-    assert names == {partial.path.name, "partial-results.jsonl"}
+    assert names_in(both.folder) == {partial.path.name, "partial-results.jsonl"}
     bundle = json.loads(partial.path.read_text())
-    assert bundle["config"]["missing_shards"] == [1]
-    assert bundle["config"]["complete"] is False
+    config = bundle["config"]
+    assert (config["missing_shards"], config["complete"], partial.complete) == ([1], False, False)
+    assert (config["answers"], config["answers_expected"]) == ((PROBLEMS - 13) * REPEATS, PROBLEMS * REPEATS)
     assert bundle["benchmark"]["samples"] == PROBLEMS - 13
     # And the whole run takes its place.
     both.merged = both.merge([])
-    names = {path.name for path in both.folder.iterdir() if path.is_file()}
-    assert names == {both.merged.path.name, "results.jsonl"}
+    assert names_in(both.folder) == {both.merged.path.name, "results.jsonl"}
+
+
+def test_a_run_with_failed_answers_is_not_named_like_a_whole_one(both: BothWays, tmp_path: Path) -> None:
+    failed = both.rows[0] | {OURS: both.rows[0][OURS] | {"outcome": "endpoint_error"}}
+    request = replace(both.request, output_folder=str(tmp_path))
+    merged = merge(request, both.plan, [failed, *both.rows[1:]], [])
+    assert (merged.complete, merged.path.name.startswith("partial-eval-")) == (False, True)
+    assert json.loads(merged.path.read_text())["config"]["endpoint_errors"] == 1
+
+
+def test_what_was_whole_before_the_run_grew_is_not_taken_for_it(both: BothWays, tmp_path: Path) -> None:
+    pilot = make_request(tmp_path, both.request.model_url, repeats=REPEATS, shards=SHARDS, max_problems=10)
+    plan = make_plan(pilot, Benchmark("sums", "sums", PROBLEMS))
+    rows = [row for row in both.rows if row["problem_idx"] in plan.order]
+    first = merge(pilot, plan, rows, [])
+    assert names_in(tmp_path) == {first.path.name, "results.jsonl"}
+    grown = replace(pilot, max_problems=None)
+    partial = merge(grown, both.plan, rows, [0, 1, 2])
+    assert names_in(tmp_path) == {f"earlier-{first.path.name}", partial.path.name, "partial-results.jsonl"}
+    whole = merge(grown, both.plan, both.rows, [])
+    assert names_in(tmp_path) == {f"earlier-{first.path.name}", whole.path.name, "results.jsonl"}

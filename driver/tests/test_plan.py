@@ -1,10 +1,13 @@
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shardboard_driver.benchmark import Benchmark
 from shardboard_driver.failure import RunFailure
 from shardboard_driver.plan import make_plan, problem_order
+from shardboard_driver.request import NO_KEY, Generation, Judge
 
 from .support import make_request
 
@@ -55,3 +58,35 @@ def test_another_file_beside_the_benchmark_is_another_run(tmp_path: Path, monkey
     bytecode.parent.mkdir()
     bytecode.write_text("")
     assert make_plan(request, WORD_PROBLEMS).fingerprint == first
+
+
+def test_a_pilot_and_the_whole_are_one_run_whatever_the_shards(tmp_path: Path) -> None:
+    pilot = make_plan(make_request(tmp_path, shards=2, max_problems=50), WORD_PROBLEMS)
+    whole = make_plan(make_request(tmp_path, shards=8, repeats=3, requests_in_flight=99), WORD_PROBLEMS)
+    assert pilot.fingerprint == whole.fingerprint
+    in_whole = dict(key for shard in range(8) for key in ((key, position) for position, key in whole.keys(shard)))
+    for shard in range(2):
+        for position, key in pilot.keys(shard):
+            assert in_whole[key] == position
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"model_id": "other"}, "model"),
+        ({"shuffle_seed": 7}, "shuffle seed"),
+        ({"system_prompt": "Be brief."}, "system prompt"),
+        ({"generation": Generation(temperature=1.0)}, "generation settings"),
+        ({"judge": Judge("http://127.0.0.1:1/v1", "judge", NO_KEY)}, "judge"),
+    ],
+)
+def test_what_would_mix_two_runs_is_in_the_fingerprint(tmp_path: Path, change: dict[str, Any], name: str) -> None:
+    one = make_plan(make_request(tmp_path), WORD_PROBLEMS).fingerprint
+    other = make_plan(make_request(tmp_path, **change), WORD_PROBLEMS).fingerprint
+    assert {key for key in one if one[key] != other[key]} == {name}
+
+
+def test_another_dataset_is_another_run(tmp_path: Path) -> None:
+    one = make_plan(make_request(tmp_path), replace(WORD_PROBLEMS, dataset="1")).fingerprint
+    other = make_plan(make_request(tmp_path), replace(WORD_PROBLEMS, dataset="2")).fingerprint
+    assert {key for key in one if one[key] != other[key]} == {"dataset"}

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from shardboard_driver.answers import FILE
+from shardboard_driver.answers import FOLDER
+from shardboard_driver.asker import ShardWork
 from shardboard_driver.failure import last_line
-from shardboard_driver.question import ShardStop
 from shardboard_driver.redaction import hide, redact
 from shardboard_driver.request import KeySource
 
 from .model_server import Behaviour, Reply, serve
-from .support import make_request, make_work, number_in
-from .test_shard import right, run_shard
+from .support import make_request, make_setup, number_in
+from .test_pool import Process, questions, right
 
 KEY = "sk-CANARY-0123456789"
 
@@ -80,9 +80,10 @@ def test_an_endpoint_that_says_the_key(
     def behaviour(prompt: str, times: int) -> Reply:
         return echo if always or number_in(prompt) == 3 else right(prompt, times)
 
-    said = ask_with_key(tmp_path / "out", key_file, behaviour)
+    said = ask_with_key(tmp_path / "out", key_file, behaviour, monkeypatch)
     captured = capsys.readouterr()
-    kept = (tmp_path / "out" / FILE).read_text()
+    [log] = (tmp_path / "out" / FOLDER).iterdir()
+    kept = log.read_text()
     assert "boom Bearer <key>" in captured.err
     assert "boom Bearer <key>" in (said if always else kept)
     assert KEY not in said + captured.out + captured.err + kept
@@ -93,14 +94,10 @@ def without_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.root, "handlers", [])
 
 
-def ask_with_key(folder: Path, key_file: Path, behaviour: Behaviour) -> str:
+def ask_with_key(folder: Path, key_file: Path, behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch) -> str:
     """Gives what the shard says when it stops."""
     with serve(behaviour) as model:
         request = make_request(folder, model.url, key=KeySource("file", str(key_file)))
-        try:
-            run_shard(make_work(request, list(range(10))), model.url)
-        except ShardStop as stop:
-            return stop.message
-        finally:
-            assert model.authorization == {f"Bearer {KEY}"}
-    return ""
+        [stop] = Process(make_setup(request), monkeypatch).run([ShardWork(0, questions(range(10)))])
+        assert model.authorization == {f"Bearer {KEY}"}
+        return stop[1] if stop else ""

@@ -168,7 +168,7 @@ function newShard(start: number, end: number): ShardFold {
 }
 
 function noOutcomes(): Record<AnswerOutcome, number> {
-  return { ok: 0, endpoint_error: 0, truncated: 0, empty: 0 };
+  return { ok: 0, endpoint_error: 0, truncated: 0, empty: 0, judge_error: 0 };
 }
 
 function applyShardState(state: RunState, event: Extract<DriverEvent, { type: 'shard' }>): void {
@@ -184,13 +184,8 @@ function applyShardState(state: RunState, event: Extract<DriverEvent, { type: 's
 
 function applyAnswers(state: RunState, event: Extract<DriverEvent, { type: 'answers' }>): void {
   const shard = state.shards[event.shard];
-  // After `shard_done` everything is there; what still drips in is older.
-  if (!shard || shard.phase === 'done') {
+  if (!shard) {
     return;
-  }
-  if (event.attempt >= shard.attempt) {
-    shard.attempt = event.attempt;
-    shard.phase = 'running';
   }
   for (const answer of event.answers) {
     addAnswer(state, shard, answer);
@@ -204,12 +199,6 @@ function applyShardDone(state: RunState, event: Extract<DriverEvent, { type: 'sh
   const shard = state.shards[event.shard];
   if (!shard) {
     return;
-  }
-  shard.answers.clear();
-  Object.assign(shard, { rewardSum: 0, tokens: 0, median: { over: 0, ms: null } });
-  Object.assign(shard.outcomes, noOutcomes());
-  for (const answer of event.answers) {
-    addAnswer(state, shard, answer);
   }
   shard.attempt = event.attempt;
   shard.phase = 'done';
@@ -250,11 +239,12 @@ function applyJob(state: RunState, event: Extract<JobEvent, { type: 'job' }>): v
 function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>): void {
   state.endedAt = event.endedAt ?? state.endedAt;
   const end = state.end;
-  if (event.status === 'STOPPED') {
+  if (event.status === 'STOPPED' && !end) {
     state.status = 'stopped';
     state.message = 'Cancelled. The answers that had come are kept in the output folder.';
   } else if (end) {
-    // A job that "succeeded" with endpoint errors is partial, and one that the driver failed may have said why.
+    // A job that "succeeded" with endpoint errors is partial, one that the driver failed may have said why, and one that
+    // was stopped may have been merged before.
     state.status = end.outcome;
     state.reason = end.reason ?? null;
     state.message = end.message;

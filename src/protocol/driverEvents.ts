@@ -2,19 +2,19 @@
  * What the driver tells the extension: one JSON object a line in the Ray job's log, behind a marker.
  * The Python side is `driver/shardboard_driver/events.py`; a change here is a change there, and a new version number.
  *
- * Lines may come late, twice or out of order (Ray forwards what workers print), so every event can be applied again
- * without counting anything twice.
+ * Only the driver itself writes them, in an order that can be folded; after a gap they are read from the start again, so
+ * every event can be applied twice without counting anything twice.
  */
 import * as v from 'valibot';
 
-/** Stands before the JSON on a line. Ray may put `(shard 3/8 pid=…) ` before it. */
+/** Stands before the JSON on a line. */
 export const EVENT_MARKER = '@shardboard ';
-export const EVENT_VERSION = 1;
+export const EVENT_VERSION = 2;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** How one answer ended. Everything but `ok` weakens the score, though the evaluator counts it as a plain 0 or as scored. */
-export const answerOutcome = v.picklist(['ok', 'endpoint_error', 'truncated', 'empty']);
+export const answerOutcome = v.picklist(['ok', 'endpoint_error', 'truncated', 'empty', 'judge_error']);
 export type AnswerOutcome = v.InferOutput<typeof answerOutcome>;
 
 /**
@@ -46,6 +46,7 @@ export const failureReason = v.picklist([
   'endpoint',
   'shards',
   'disk',
+  'budget',
   'internal',
 ]);
 export type FailureReason = v.InferOutput<typeof failureReason>;
@@ -72,6 +73,8 @@ export const driverEvent = v.variant('type', [
     repeats: count,
     /** Contiguous ranges of positions, one a shard: from, inclusive, to, exclusive. */
     ranges: v.array(v.tuple([count, count])),
+    /** Absolute path of the output folder on the machine that runs the driver. */
+    folder: v.string(),
     evaluator: v.string(),
     ray: v.string(),
     python: v.string(),
@@ -84,18 +87,13 @@ export const driverEvent = v.variant('type', [
     state: v.picklist(['queued', 'running', 'failed']),
     /** Why it failed, in one sentence. */
     message: v.optional(v.string()),
+    /** The machine that asks it. */
+    node: v.optional(v.string()),
   }),
   /** What came since the last batch of this shard. */
   v.object({ ...base, type: v.literal('answers'), shard: count, attempt: count, answers: v.array(compactAnswer) }),
-  /** All answers of a finished shard again, so that a lost batch line cannot leave a hole. */
-  v.object({
-    ...base,
-    type: v.literal('shard_done'),
-    shard: count,
-    attempt: count,
-    seconds: v.number(),
-    answers: v.array(compactAnswer),
-  }),
+  /** Every answer of the shard has been told. */
+  v.object({ ...base, type: v.literal('shard_done'), shard: count, attempt: count, seconds: v.number() }),
   v.object({
     ...base,
     type: v.literal('merged'),
@@ -116,6 +114,9 @@ export const driverEvent = v.variant('type', [
     answered: count,
     expected: count,
     endpointErrors: count,
+    judgeErrors: count,
+    truncated: count,
+    empty: count,
     missingShards: v.array(count),
   }),
 ]);

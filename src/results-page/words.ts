@@ -21,6 +21,7 @@ const failureWords: Record<FailureReason, string> = {
   endpoint: 'Endpoint failed',
   shards: 'Shards failed',
   disk: 'Writing the results failed',
+  budget: 'Budget used up',
   internal: 'Failed',
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDriverLogReader, readableLog } from '../../src/benchmark/driverLog';
 
-const stage = (name: string): string => `@shardboard {"v":1,"t":1,"type":"stage","stage":"${name}"}\n`;
+const stage = (name: string): string => `@shardboard {"v":2,"t":1,"type":"stage","stage":"${name}"}\n`;
 
 describe("reading a job's log", () => {
   it('gives each event once, though the log is fetched whole each time', () => {
@@ -23,17 +23,17 @@ describe("reading a job's log", () => {
     assert.equal(read(line).events.length, 1);
   });
 
-  it('finds the event behind the prefix that Ray puts before the lines of a worker', () => {
+  it('finds the event behind a prefix that Ray puts before it', () => {
     const read = createDriverLogReader();
     const { events } = read(
-      '(shard 3/8 pid=77) @shardboard {"v":1,"t":1,"type":"answers","shard":2,"attempt":0,"answers":[[0,7,0,1,52.5,12,"ok"]]}\n',
+      '(shard 3/8 pid=77) @shardboard {"v":2,"t":1,"type":"answers","shard":2,"attempt":0,"answers":[[0,7,0,1,52.5,12,"ok"]]}\n',
     );
     assert.equal(events[0]?.type, 'answers');
   });
 
   it('reports a marked line that it cannot read, and goes on', () => {
     const read = createDriverLogReader();
-    const { events, faults } = read(`@shardboard {"v":2}\n@shardboard {oops\n${stage('asking')}`);
+    const { events, faults } = read(`@shardboard {"v":3}\n@shardboard {oops\n${stage('asking')}`);
     assert.equal(faults.length, 2);
     assert.equal(events.length, 1);
   });

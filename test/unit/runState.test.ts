@@ -14,7 +14,7 @@ const facts = {
   outputFolder: '/results/run-1',
 };
 
-const at = { v: 1 as const, t: 1 };
+const at = { v: 2 as const, t: 1 };
 
 const start: RunEvent = {
   ...at,
@@ -26,6 +26,7 @@ const start: RunEvent = {
     [0, 2],
     [2, 3],
   ],
+  folder: '/results/run-1',
   evaluator: '0.3.0',
   ray: '2.60.0',
   python: '3.12.1',
@@ -47,13 +48,12 @@ const answers = (shard: number, list: CompactAnswer[], attempt = 0): RunEvent =>
   answers: list,
 });
 
-const shardDone = (shard: number, list: CompactAnswer[], attempt = 0): RunEvent => ({
+const shardDone = (shard: number, attempt = 0): RunEvent => ({
   ...at,
   type: 'shard_done',
   shard,
   attempt,
   seconds: 1,
-  answers: list,
 });
 
 const job = (status: 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'STOPPED', message?: string): RunEvent => ({
@@ -63,7 +63,7 @@ const job = (status: 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'STOPPED',
   endedAt: status === 'PENDING' || status === 'RUNNING' ? undefined : 9000,
 });
 
-const end = (outcome: 'complete' | 'partial' | 'failed', reason?: 'endpoint'): RunEvent => ({
+const end = (outcome: 'complete' | 'partial' | 'failed' | 'stopped', reason?: 'endpoint'): RunEvent => ({
   ...at,
   type: 'end',
   outcome,
@@ -72,6 +72,9 @@ const end = (outcome: 'complete' | 'partial' | 'failed', reason?: 'endpoint'): R
   answered: 6,
   expected: 6,
   endpointErrors: 0,
+  judgeErrors: 0,
+  truncated: 0,
+  empty: 0,
   missingShards: [],
 });
 
@@ -92,8 +95,10 @@ describe('the fold of a run', () => {
   });
 
   it('adds answers up, shard by shard and over all', () => {
+    const running: RunEvent = { ...at, type: 'shard', shard: 0, attempt: 0, state: 'running' };
     const run = draw(
       start,
+      running,
       answers(0, [answer(0, 0, 1, 'ok', 10), answer(0, 1, 0, 'ok', 30)]),
       answers(1, [answer(2, 0, 1)]),
     );
@@ -112,10 +117,22 @@ describe('the fold of a run', () => {
     assert.deepEqual(draw(...events, ...events), draw(...events));
   });
 
-  it('is made whole by shard_done when batches were lost, and ignores batches that drip in later', () => {
-    const all = [answer(2, 0, 1), answer(2, 1, 1)];
-    const run = draw(start, shardDone(1, all), answers(1, [answer(2, 0, 0)]));
-    assert.deepEqual([run.shards[1]?.done, run.shards[1]?.rewardSum, run.shards[1]?.phase], [2, 2, 'done']);
+  it('counts an answer that is asked again once, with what it became', () => {
+    const run = draw(
+      start,
+      answers(1, [answer(2, 0, 0, 'endpoint_error')]),
+      answers(1, [answer(2, 0, 1)], 1),
+      shardDone(1, 1),
+    );
+    assert.deepEqual(
+      [run.shards[1]?.done, run.shards[1]?.rewardSum, run.endpointErrors, run.shards[1]?.phase],
+      [1, 1, 0, 'done'],
+    );
+  });
+
+  it('shows what an earlier run had answered before anything is asked', () => {
+    const run = draw(start, answers(0, [answer(0, 0, 1)]));
+    assert.deepEqual([run.answered, run.shards[0]?.phase], [1, 'waiting']);
   });
 
   it('shows the second try of a shard, whatever the order of the lines', () => {
@@ -136,6 +153,13 @@ describe('the fold of a run', () => {
     assert.equal(draw(job('PENDING')).status, 'pending');
     assert.equal(draw(job('RUNNING'), start, end('complete')).status, 'running');
     assert.equal(draw(job('RUNNING'), start, end('complete'), job('SUCCEEDED')).status, 'complete');
+  });
+
+  it('takes the last word of a driver that had merged when it was stopped, and its own for one that had not', () => {
+    assert.equal(draw(start, end('complete'), job('STOPPED')).status, 'complete');
+    const stopped = draw(start, end('stopped'), job('STOPPED'));
+    assert.deepEqual([stopped.status, stopped.message], ['stopped', 'The run is stopped.']);
+    assert.match(draw(start, job('STOPPED')).message ?? '', /kept/);
   });
 
   it('is partial, not complete, when the driver says so though Ray calls the job failed', () => {

@@ -10,7 +10,7 @@ import type { RunSnapshot } from '../../src/protocol/runSnapshot';
 import { RayError } from '../../src/ray/rayError';
 import { createFakeRay, type FakeRay } from '../support/fakeRay';
 
-const line = (event: object): string => `${EVENT_MARKER}${JSON.stringify({ v: 1, t: 1, ...event })}\n`;
+const line = (event: object): string => `${EVENT_MARKER}${JSON.stringify({ v: 2, t: 1, ...event })}\n`;
 
 const START = line({
   type: 'start',
@@ -18,6 +18,7 @@ const START = line({
   problems: 2,
   repeats: 1,
   ranges: [[0, 2]],
+  folder: '/results/run',
   evaluator: '0.3.0',
   ray: '2.60.0',
   python: '3.12.1',
@@ -30,6 +31,9 @@ const END = line({
   answered: 2,
   expected: 2,
   endpointErrors: 0,
+  judgeErrors: 0,
+  truncated: 0,
+  empty: 0,
   missingShards: [],
 });
 
