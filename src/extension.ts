@@ -18,6 +18,7 @@ import {
 } from './commands/clusterCommands';
 import { handToTerminals } from './commands/clusterInTerminals';
 import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
+import { continueRun, extendRun, scoreAgain } from './commands/continueRun';
 import { createEvaluatorOffer } from './commands/evaluatorOffer';
 import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
@@ -270,6 +271,11 @@ export function activate(context: vscode.ExtensionContext): Exports {
   });
   // For the button of an error; not in the palette.
   command('submitWithEvaluator', async (id) => panels.show(await inTrust(() => evaluatorOffer.take(id))));
+  const continuing = { cluster, runs, submit: evaluatorOffer.submit, practiceModel, keys };
+  const shown = (id: unknown) => id ?? panels.active();
+  command('continueRun', async (id) => panels.show(await inTrust(() => continueRun(continuing, shown(id)))));
+  command('extendRun', async (id) => panels.show(await inTrust(() => extendRun(continuing, shown(id)))));
+  command('scoreAgain', async (id) => panels.show(await inTrust(() => scoreAgain(continuing, shown(id)))));
   command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
   command('showResults', async (id) => {
     const run = typeof id === 'string' ? id : runs.latest();
@@ -373,6 +379,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
       openFolder: 'openOutputFolder',
       openBundle: 'openBundle',
       openPanel: 'showResults',
+      continue: 'continueRun',
     };
     const name = commands[action];
     if (name) {

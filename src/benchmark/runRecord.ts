@@ -13,6 +13,8 @@ export const runRecord = v.object({
   /** As it is shown; the request's own may be a path in the job's package. */
   benchmark: v.string(),
   request: runRequest,
+  /** The user's own benchmark file, to be packed anew when the run is taken up again. */
+  own: v.optional(v.nullable(v.object({ file: v.string(), name: v.string() })), null),
   cluster: v.object({ name: v.string(), sessionName: v.string(), startedHere: v.boolean() }),
   submittedAt: v.number(),
   /** The last state that was drawn. Final when the run has ended; else only for when the cluster is gone. */

@@ -41,6 +41,8 @@ export type NewRun = Readonly<
   readonly key: NewRunKey;
   /** Absolute folder under which the run gets one of its own. */
   readonly resultsFolder: string;
+  /** The folder of an earlier run, which this one takes up again: what has an answer there is not asked again. */
+  readonly outputFolder?: string;
   /** Whether Ray is to install the evaluator for this run, because the cluster has none. */
   readonly bringsEvaluator?: boolean;
 };
@@ -57,6 +59,8 @@ export interface Runs extends Disposable {
   /** The run that was submitted last. */
   latest(): string | undefined;
   snapshot(id: string): RunSnapshot | undefined;
+  /** What was asked for, and the user's own benchmark file if it is one: what a run like it is made from. */
+  requestOf(id: string): Pick<RunRecord, 'request' | 'own'> | undefined;
   /** Fires with a run's id whenever its snapshot may have changed. */
   readonly onDidChange: Event<string>;
   /** Ids of the runs that were sent to the cluster with this session name, the oldest first. */
@@ -215,25 +219,34 @@ export function createRuns(options: RunsOptions): Runs {
       const run = runs.get(id);
       return run && drawn(run);
     },
+    requestOf: (id) => runs.get(id)?.record,
     onDidChange: changed.event,
     on: (sessionName) => [...runs.values()].filter((run) => isOn(run, sessionName)).map((run) => run.record.id),
     active: () => [...runs.values()].filter(isGoingOn).map((run) => run.record.id),
     async submit(chosen, cluster) {
       const id = newRunId();
       const own = typeof chosen.benchmark === 'string' ? undefined : chosen.benchmark;
-      const { benchmark, key, resultsFolder, bringsEvaluator, ...asked } = chosen;
+      const {
+        benchmark,
+        key,
+        resultsFolder,
+        outputFolder = join(resultsFolder, id),
+        bringsEvaluator,
+        ...asked
+      } = chosen;
       const request = v.parse(runRequest, {
         ...asked,
         version: 2,
         benchmark: typeof benchmark === 'string' ? benchmark : packagedBenchmarkName(benchmark),
         key: await handOverKey(id, key),
-        outputFolder: join(resultsFolder, id),
+        outputFolder,
       });
       const record: RunRecord = {
         version: 1,
         id,
         benchmark: own?.name ?? request.benchmark,
         request,
+        own: own ?? null,
         cluster: { name: cluster.name, sessionName: cluster.sessionName, startedHere: cluster.startedHere },
         submittedAt: Date.now(),
         snapshot: null,

@@ -1,14 +1,12 @@
 import * as vscode from 'vscode';
 import { PRACTICE_MODEL_ID, type PracticeModel } from '../benchmark/practiceModel';
 import type { NewRun, NewRunKey, Runs } from '../benchmark/runs';
-import { isHeadHere } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { resolveVariables } from '../python/interpreterFinder';
-import { isSupportedCluster, SUPPORTED_CLUSTER } from '../python/supportedVersions';
-import type { RayClient, RayNode } from '../ray/client';
+import { askKey, PRACTICE } from './askKey';
 import { type BenchmarkChoice, benchmarkChoices } from './benchmarkChoices';
-import { checkEnvironment } from './checkEnvironment';
+import { clusterForRuns } from './clusterForRuns';
 import type { ModelKeys } from './modelKeys';
 import { type Asker, runSteps, type Step } from './multiStep';
 import { withProgress } from './register';
@@ -44,29 +42,14 @@ interface Answers {
 }
 
 const MEMORY = 'submit.remembered';
-const PRACTICE = 'practice';
 
 /** Asks for a run in one row of questions and submits it. The practice model is started when it is chosen and not running. */
 export async function submitBenchmark(dependencies: SubmitDependencies): Promise<string> {
-  const { context, cluster, practiceModel } = dependencies;
-  const client = cluster.client();
-  const state = cluster.state();
-  if (!client || state.kind !== 'running') {
-    throw new UserError('There is no Ray cluster to send the benchmark to. Start one, or join one.', [
-      { title: 'Start Ray', command: 'shardboard.startCluster' },
-      { title: 'Join a cluster', command: 'shardboard.joinCluster' },
-    ]);
-  }
-  // Jobs run in the Python that the cluster was started with, whichever is chosen now.
-  const python = cluster.python();
-  if (python !== undefined) {
-    await checkEnvironment(python, 'benchmark');
-  }
-  const name = clusterName(state.origin, state.dashboardUrl);
-  await checkVersions(client, name, state.rayVersion);
+  const { context, practiceModel } = dependencies;
+  const cluster = await clusterForRuns(dependencies.cluster);
   const remembered = context.workspaceState.get<Remembered>(MEMORY, {});
   // Named in the title of every question: which cluster it goes to is seen before anything is sent.
-  const title = `Submit sharded benchmark to ${name}`;
+  const title = `Submit sharded benchmark to ${cluster.name}`;
   const answers = await runSteps<Answers>(title, stepsFor(dependencies, remembered), {});
   const { benchmark, shards, repeats, endpoint, modelId, key } = answers;
   if (!benchmark || !shards || !repeats || !endpoint || !modelId || !key) {
@@ -87,13 +70,7 @@ export async function submitBenchmark(dependencies: SubmitDependencies): Promise
       requestsInFlight: settings.get<number>('requestsInFlight', 32),
       resultsFolder: resultsFolder(settings.get<string>('resultsFolder', ''), folder),
     };
-    return await dependencies.submit(run, {
-      name,
-      sessionName: state.sessionName,
-      startedHere: state.origin === 'started',
-      client,
-      python: await pythonOf(client, state.nodes),
-    });
+    return await dependencies.submit(run, cluster);
   });
 }
 
@@ -114,7 +91,10 @@ function stepsFor(dependencies: SubmitDependencies, remembered: Remembered): rea
     }),
     async (ask, answers) => ({ ...answers, endpoint: await askEndpoint(ask, remembered) }),
     async (ask, answers) => ({ ...answers, modelId: await askModelId(ask, remembered, answers.endpoint ?? '') }),
-    async (ask, answers) => ({ ...answers, key: await askKey(ask, dependencies, remembered, answers.endpoint ?? '') }),
+    async (ask, answers) => ({
+      ...answers,
+      key: await askKey(ask, dependencies, answers.endpoint ?? '', remembered.keyVariable),
+    }),
   ];
 }
 
@@ -166,59 +146,6 @@ async function askModelId(ask: Asker, remembered: Remembered, endpoint: string):
   });
 }
 
-async function askKey(
-  ask: Asker,
-  dependencies: SubmitDependencies,
-  remembered: Remembered,
-  endpoint: string,
-): Promise<NewRunKey> {
-  const { keys, cluster } = dependencies;
-  const state = cluster.state();
-  // A key in a file reaches only a cluster on this machine; to another it must be known already.
-  const canHandOver = state.kind === 'running' && (state.origin === 'started' || isHeadHere(state.nodes));
-  const stored = canHandOver && endpoint !== PRACTICE ? await keys.load(endpoint) : undefined;
-  const none = { label: 'No key', description: 'The endpoint asks for none', answer: 'none' };
-  const items = [
-    ...(stored === undefined
-      ? []
-      : [{ label: 'Stored key', description: `Kept by VS Code for ${new URL(endpoint).host}`, answer: 'stored' }]),
-    none,
-    ...(canHandOver && endpoint !== PRACTICE
-      ? [{ label: 'Enter a key…', description: "Kept in VS Code's secret storage", answer: 'enter' }]
-      : []),
-    {
-      label: 'Environment variable on the cluster…',
-      description: 'A variable that the cluster was started with',
-      answer: 'environment',
-    },
-  ];
-  const { answer } = await ask.pick({ placeholder: 'Which key', items });
-  switch (answer) {
-    case 'stored':
-      return { source: 'value', value: stored ?? '' };
-    case 'enter': {
-      const value = await ask.input({
-        prompt: 'Key of the endpoint',
-        password: true,
-        validate: (text) => (text === '' ? 'A key is needed here, or go back and choose none' : undefined),
-      });
-      await keys.save(endpoint, value);
-      return { source: 'value', value };
-    }
-    case 'environment': {
-      const name = await ask.input({
-        prompt: 'Name of the environment variable',
-        value: remembered.keyVariable ?? 'NVIDIA_API_KEY',
-        validate: (text) =>
-          /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? undefined : 'A name of letters, digits and underscores',
-      });
-      return { source: 'environment', name };
-    }
-    default:
-      return { source: 'none' };
-  }
-}
-
 function remember(before: Remembered, answers: Answers): Remembered {
   const endpoint = answers.endpoint ?? '';
   return {
@@ -249,31 +176,6 @@ function resultsFolder(configured: string, folder: vscode.WorkspaceFolder | unde
     );
   }
   return path;
-}
-
-/**
- * Jobs run in the cluster's own Python, so what it has counts, not what is chosen here.
- *
- * @throws UserError when benchmarks do not run on these versions.
- */
-async function checkVersions(client: RayClient, name: string, rayVersion: string): Promise<void> {
-  const pythonVersion = await client.pythonVersion();
-  if (!isSupportedCluster(rayVersion, pythonVersion)) {
-    throw new UserError(
-      `The cluster that is chosen (${name}) runs Ray ${rayVersion} on Python ${pythonVersion}, and benchmarks need ${SUPPORTED_CLUSTER}. Join a cluster that has them, or start one here.`,
-      [{ title: 'Join another cluster', command: 'shardboard.joinCluster' }],
-    );
-  }
-}
-
-/** The Python that the head node runs Ray with: jobs start there. */
-async function pythonOf(client: RayClient, nodes: readonly RayNode[]): Promise<string | undefined> {
-  const head = nodes.find(({ isHead, state }) => isHead && state === 'ALIVE');
-  return head && (await client.pythonOf(head.id).catch(() => undefined));
-}
-
-function clusterName(origin: 'started' | 'joined', dashboardUrl: string): string {
-  return origin === 'started' ? 'local cluster' : new URL(dashboardUrl).host;
 }
 
 function isWebAddress(text: string): boolean {

@@ -15,7 +15,7 @@ export const fromPage = v.variant('type', [
   v.object({ type: v.literal('ready') }),
   v.object({
     type: v.literal('action'),
-    action: v.picklist(['submit', 'cancel', 'openLog', 'openFolder', 'openBundle', 'openPanel']),
+    action: v.picklist(['submit', 'cancel', 'continue', 'openLog', 'openFolder', 'openBundle', 'openPanel']),
     /** The run it is about; none for `submit`. */
     run: v.optional(v.string()),
   }),

@@ -20,6 +20,7 @@ export function head(run: RunSnapshot, place: string, now: number, send: SendAct
       </div>
       <div class="head-actions">
         ${going ? actionButton('cancel', 'Cancel', 'debug-stop', send) : nothing}
+        ${lacksAnswers(run) ? actionButton('continue', 'Ask what is missing', 'debug-continue', send) : nothing}
         ${place === 'view' ? actionButton('openPanel', 'Open in editor', 'go-to-file', send) : nothing}
         ${actionButton('openLog', 'Open log', 'output', send)}
         ${actionButton('openFolder', 'Open folder', 'folder-opened', send)}
@@ -45,6 +46,11 @@ export function head(run: RunSnapshot, place: string, now: number, send: SendAct
       </div>
     </header>
   `;
+}
+
+/** Whether asking again may bring answers that are not there. */
+function lacksAnswers(run: RunSnapshot): boolean {
+  return !goesOn(run.status) && run.status !== 'complete';
 }
 
 function shape(run: RunSnapshot): string {

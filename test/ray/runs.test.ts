@@ -1,7 +1,7 @@
 /** Whole runs on a real Ray cluster with the real evaluator, through the same parts that VS Code uses, without VS Code. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,6 +13,17 @@ import { testPython } from '../support/testPython';
 import { watcherProgram } from '../support/watcherProgram';
 
 const CANARY = 'sk-CANARY-5f1d9c';
+
+/** Put below a benchmark file: every answer is half right. */
+const HALF_SCORER = `
+from nemo_evaluator.environments.registry import _REGISTRY
+from nemo_evaluator.environments.base import VerifyResult
+
+async def _half(self, response, expected, sandbox=None, **metadata):
+    return VerifyResult(reward=0.5)
+
+_REGISTRY["tiny"].verify = _half
+`;
 
 describe('runs on a real cluster', () => {
   let folder: string;
@@ -63,7 +74,7 @@ describe('runs on a real cluster', () => {
       maxProblems: null,
       modelId: 'test',
       key: { source: 'none' },
-      requestsInFlight: 2,
+      requestsInFlight: 6,
       resultsFolder: join(folder, 'results'),
       ...choices,
     };
@@ -168,6 +179,87 @@ describe('runs on a real cluster', () => {
     assert.deepEqual([run.status, run.answered, run.shards[0]?.attempt], ['complete', 24, 1], run.message ?? '');
     const askedTooOften = [...model.asked].filter(([question, times]) => /^What is/.test(question) && times > 2);
     assert.ok(askedTooOften.length <= 1, `asked again: ${JSON.stringify(askedTooOften)}`);
+  });
+
+  it('takes a cancelled run up again with other shards, and asks only what is missing', async () => {
+    const model = await endpoint({ latencyMs: 100 });
+    const first = await submit({ modelUrl: model.url, shards: 3, requestsInFlight: 2 });
+    await until(first, (run) => run.answered >= 5);
+    await runs.cancel(first);
+    const stopped = await untilEnded(first);
+    assert.equal(stopped.status, 'stopped', stopped.message ?? '');
+    assert.ok(stopped.answered >= 5 && stopped.answered < 24);
+    // What there is has been merged, under a name that nobody takes for the whole run.
+    assert.match((await readdir(stopped.outputFolder)).join(' '), /partial-eval-/);
+
+    const second = await submit({ modelUrl: model.url, shards: 5, outputFolder: stopped.outputFolder });
+    const run = await untilEnded(second);
+    assert.deepEqual([run.status, run.answered], ['complete', 24], run.message ?? '');
+    const names = await readdir(run.outputFolder);
+    assert.ok(names.some((name) => name.startsWith('eval-')) && !names.some((name) => name.startsWith('partial-')));
+    // At most the two that were in flight when it was stopped are asked twice.
+    const questions = [...model.asked].filter(([question]) => /^What is/.test(question));
+    const times = questions.reduce((sum, [, count]) => sum + count, 0);
+    assert.ok(times <= 24 + 2, `${times} requests for 24 answers`);
+  });
+
+  it('grows a pilot into the whole benchmark, and pays for the new answers alone', async () => {
+    const model = await endpoint();
+    const pilot = await untilEnded(await submit({ modelUrl: model.url, shards: 1, repeats: 1, maxProblems: 4 }));
+    assert.deepEqual([pilot.status, pilot.answered], ['complete', 4], pilot.message ?? '');
+    const asked = new Map(model.asked);
+    const whole = await untilEnded(await submit({ modelUrl: model.url, outputFolder: pilot.outputFolder }));
+    assert.deepEqual([whole.status, whole.answered], ['complete', 24], whole.message ?? '');
+    const of = (all: Map<string, number>) =>
+      [...all].filter(([question]) => /^What is/.test(question)).reduce((sum, [, count]) => sum + count, 0);
+    assert.deepEqual([of(asked), of(model.asked)], [4, 24]);
+  });
+
+  it('refuses to mix the answers of two models, and two runs in one folder at once', async () => {
+    const model = await endpoint();
+    const first = await untilEnded(await submit({ modelUrl: model.url, repeats: 1, shards: 1 }));
+    const other = await untilEnded(
+      await submit({ modelUrl: model.url, repeats: 1, modelId: 'another', outputFolder: first.outputFolder }),
+    );
+    assert.deepEqual([other.status, other.reason], ['failed', 'request']);
+    assert.match(other.message ?? '', /other model/);
+
+    model.hold();
+    const going = await submit({ modelUrl: model.url, shards: 1 });
+    await model.held(1);
+    const folder = runs.snapshot(going)?.outputFolder ?? '';
+    const late = await untilEnded(await submit({ modelUrl: model.url, shards: 1, outputFolder: folder }));
+    model.release();
+    assert.match(late.message ?? '', /Another run is writing/);
+    assert.equal((await untilEnded(going)).status, 'complete');
+  });
+
+  it('scores the answers again with a changed scorer and no request', async () => {
+    const model = await endpoint();
+    const benchmarks = join(folder, 'benchmarks');
+    await mkdir(benchmarks);
+    const file = join(benchmarks, 'tiny.py');
+    const source = await readFile(join(process.cwd(), 'test', 'fixtures', 'benchmarks', 'tiny.py'), 'utf8');
+    await writeFile(file, source);
+    const benchmark = { file, name: 'tiny' };
+    const first = await untilEnded(await submit({ modelUrl: model.url, benchmark }));
+    assert.equal(first.scores?.['pass@1']?.value, 1, first.message ?? '');
+    const asked = JSON.stringify([...model.asked].filter(([question]) => /^What is/.test(question)));
+
+    await writeFile(file, `${source}\n\n${HALF_SCORER}`);
+    const mixed = await untilEnded(await submit({ modelUrl: model.url, benchmark, outputFolder: first.outputFolder }));
+    assert.match(mixed.message ?? '', /other benchmark files/);
+    const again = await untilEnded(
+      await submit({ modelUrl: model.url, benchmark, outputFolder: first.outputFolder, task: 'score_again' }),
+    );
+    assert.deepEqual([again.status, again.answered], ['complete', 24], again.message ?? '');
+    assert.deepEqual(
+      Object.values(again.scores ?? {}).map(({ value }) => value),
+      [0.5],
+    );
+    assert.equal(JSON.stringify([...model.asked].filter(([question]) => /^What is/.test(question))), asked);
+    const bundle = JSON.parse(await readFile(again.bundlePath ?? '', 'utf8'));
+    assert.equal(bundle.config.scored_again, true);
   });
 
   it('stops a run that is cancelled, and leaves no shard running', async () => {
