@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Literal
 import ray
 
 from .answers import Edition
+from .endpoint_check import check_all, endpoint_checks
 from .events import CompactAnswer
+from .failure import RunFailure
 from .request import RunRequest
 from .rows import AnswerKey, Row
 
@@ -38,6 +40,8 @@ class Setup:
     """Of processes of this run that died: what they had not told of is in there, if it is on this machine."""
     mark: str
     """The name of a file that the driver has put into the output folder: who sees it writes to the same disk."""
+    driver_node: str
+    """The id of the driver's node, from where the endpoint has been checked."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,9 @@ class Asker:
             folder = Path(setup.request.output_folder)
             shares = (folder / setup.mark).exists()
             folder = folder if shares else _local_folder(setup.mark)
+            node = ray.get_runtime_context().get_node_id()
+            if node != setup.driver_node:
+                await asyncio.to_thread(_check_from_here, setup.request)
             pool = Pool(setup, folder)
             await pool.open()
         except BaseException as error:
@@ -107,7 +114,7 @@ class Asker:
             self._ready.exception()
             raise
         self._ready.set_result(pool)
-        return Opened(socket.gethostname(), ray.get_runtime_context().get_node_id(), shares)
+        return Opened(socket.gethostname(), node, shares)
 
     async def ask_shard(self, work: ShardWork) -> AsyncIterator[Batch]:
         """Asks what is left of a shard, and tells of it as it comes. The last batch says why, if it ended early."""
@@ -125,6 +132,15 @@ class Asker:
     async def finish(self, grace_s: float) -> None:
         """Hands no more questions out; those in flight have so many seconds."""
         await (await self._ready).finish(grace_s)
+
+
+def _check_from_here(request: RunRequest) -> None:
+    """What the driver's machine can reach, another machine may not."""
+    try:
+        check_all(endpoint_checks(request))
+    except RunFailure as failure:
+        message = f"From the machine {socket.gethostname()} of the cluster: {failure.message}"
+        raise RunFailure(failure.reason, message) from failure
 
 
 def _local_folder(mark: str) -> Path:

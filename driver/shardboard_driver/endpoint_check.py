@@ -10,10 +10,14 @@ import json
 import socket
 import ssl
 import time
+from collections.abc import Callable, Iterable
+from functools import partial
 from urllib.parse import urlsplit
 
 from .failure import RunFailure, last_line
+from .key import read_key
 from .redaction import redact
+from .request import RunRequest
 
 TIMEOUT_S = 60.0
 """A model that is loaded at its first question takes its time."""
@@ -22,6 +26,35 @@ PAUSES_S = (1.0, 2.0)
 """Before a second and a third try, when the server says that the fault is its own."""
 
 NOT_ASKED = "No question was asked."
+
+
+def endpoint_checks(request: RunRequest) -> list[Callable[[], None]]:
+    """
+    The checks of what the run asks: the model's endpoint, unless it only scores, and the judge's, when there is one.
+    Each may be done again and again.
+
+    :raises RunFailure: reason `request`, when a key is not there.
+    """
+    checks: list[Callable[[], None]] = []
+    if request.task == "ask":
+        checks.append(partial(check_endpoint, request.model_url, request.model_id, read_key(request.key)))
+    if request.judge:
+        judge = request.judge
+        checks.append(partial(_check_judge, judge.url, judge.model_id, read_key(judge.key)))
+    return checks
+
+
+def check_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Does them one after the other: the first that fails says why nothing is asked."""
+    for check in checks:
+        check()
+
+
+def _check_judge(url: str, model_id: str, key: str | None) -> None:
+    try:
+        check_endpoint(url, model_id, key)
+    except RunFailure as failure:
+        raise RunFailure(failure.reason, f"The judge cannot be asked. {failure.message}") from failure
 
 
 def check_endpoint(model_url: str, model_id: str, key: str | None, timeout: float = TIMEOUT_S) -> None:

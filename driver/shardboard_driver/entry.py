@@ -9,16 +9,17 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from . import events
-from .endpoint_check import check_endpoint
+from .endpoint_check import check_all, endpoint_checks
 from .evaluator_check import check_evaluator
 from .failure import RunFailure, last_line
-from .key import read_key, remove_key_file
+from .key import give_dataset_key, remove_key_files
 from .output import prepare_folder, take_folder
 from .request import parse_request
 from .tally import Tally
@@ -43,9 +44,10 @@ def main(request_file: str) -> int:
         tally = Tally(request)
         _end_when_stopped(tally)
         take_folder(prepare_folder(request.output_folder))
-        check = partial(check_endpoint, request.model_url, request.model_id, read_key(request.key))
-        first_check: Future[None] = ThreadPoolExecutor(1).submit(check)
-        return _run_on_ray(tally, first_check, check)
+        give_dataset_key(request.dataset_key)
+        checks = endpoint_checks(request)
+        first_check: Future[None] = ThreadPoolExecutor(1).submit(check_all, checks)
+        return _run_on_ray(tally, first_check, partial(check_all, checks[:1]))
     except RunFailure as failure:
         outcome = failure
     except Exception as error:
@@ -55,7 +57,7 @@ def main(request_file: str) -> int:
     finally:
         # The extension does it too, but it may not be there when the run ends.
         if tally:
-            remove_key_file(tally.request.key)
+            remove_key_files(tally.request)
     if tally:
         tally.end("failed", outcome.message, outcome.reason)
     else:
@@ -63,7 +65,7 @@ def main(request_file: str) -> int:
     return EXIT_CODES.get(outcome.reason, FAILED)
 
 
-def _run_on_ray(tally: Tally, first_check: "Future[None]", check: "partial[None]") -> int:
+def _run_on_ray(tally: Tally, first_check: "Future[None]", check: Callable[[], None]) -> int:
     events.stage("connecting")
     check_evaluator(tally.request.repeats)
     try:
@@ -91,7 +93,7 @@ def _end_when_stopped(tally: Tally) -> None:
         if tally.phase == "preparing":
             # Whatever it waits for may take longer than there is time.
             tally.end("stopped", "The run was stopped. Nothing was asked.")
-            remove_key_file(tally.request.key)
+            remove_key_files(tally.request)
             _leave(STOPPED)
 
     signal.signal(signal.SIGTERM, stop)

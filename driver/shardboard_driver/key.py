@@ -1,4 +1,4 @@
-"""Gets the model's key from where the request says it is. A key is never printed, not even in an error."""
+"""Gets the keys from where the request says they are. A key is never printed, not even in an error."""
 
 import os
 from contextlib import suppress
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .failure import RunFailure
 from .redaction import hide
-from .request import KeySource
+from .request import KeySource, RunRequest
 
 
 def read_key(source: KeySource) -> str | None:
@@ -25,7 +25,7 @@ def read_key(source: KeySource) -> str | None:
             except (OSError, UnicodeDecodeError) as error:
                 raise RunFailure(
                     "request",
-                    f"The key of the model cannot be read from {where} on the machine of the cluster. "
+                    f"A key of the run cannot be read from {where} on the machine of the cluster. "
                     "Set the key again and submit once more.",
                 ) from error
         case "environment":
@@ -40,8 +40,25 @@ def read_key(source: KeySource) -> str | None:
     return key
 
 
-def remove_key_file(source: KeySource) -> None:
-    """Removes the file of the key, if it is in one. Only at the very end: every attempt of a shard reads it again."""
-    if source.source == "file":
-        with suppress(OSError):
-            Path(source.place).unlink()
+def give_dataset_key(source: KeySource) -> None:
+    """
+    Lets the libraries that load gated datasets find their key.
+
+    :raises RunFailure: reason `request`, when it is not there or cannot be a key.
+    """
+    key = read_key(source)
+    if key is not None:
+        os.environ["HF_TOKEN"] = key
+
+
+def key_sources(request: RunRequest) -> list[KeySource]:
+    """Where all the keys of a run are: the model's, the judge's, and that of its dataset."""
+    return [request.key, request.dataset_key, *([request.judge.key] if request.judge else [])]
+
+
+def remove_key_files(request: RunRequest) -> None:
+    """Removes the files with keys. Only at the very end: every attempt of a shard reads them again."""
+    for source in key_sources(request):
+        if source.source == "file":
+            with suppress(OSError):
+                Path(source.place).unlink()

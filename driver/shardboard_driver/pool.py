@@ -19,9 +19,10 @@ from .asker import Batch, Setup, ShardWork, StopKind
 from .benchmark import load_environment
 from .events import CompactAnswer
 from .failure import RunFailure, last_line
-from .key import read_key
-from .model import open_model
-from .question import CircuitBreaker, Question, ShardStop, ask, score_again
+from .key import give_dataset_key, read_key
+from .model import open_judge, open_model, with_system_prompt
+from .patience import Patience
+from .question import Asking, Question, ShardStop, ask, score_again
 from .rows import OURS, AnswerKey, Row, compact, outcome_of, to_line
 
 TELL_EVERY_S = 0.25
@@ -29,9 +30,6 @@ TELL_EVERY_S = 0.25
 
 SYNC_EVERY_S = 0.2
 """At most so much is lost when the machine itself dies."""
-
-FEWEST_FAILURES = 8
-"""In a row, before the endpoint is given up; more when more requests are in flight."""
 
 
 class AskedShard:
@@ -62,15 +60,25 @@ class Pool:
         self._limit = 0
         self._shards: list[AskedShard] = []
         self._asking: set[asyncio.Task[None]] = set()
-        self._breaker = CircuitBreaker(max(setup.request.requests_in_flight, FEWEST_FAILURES))
+        self._patience = Patience(setup.request.requests_in_flight)
         self._recovered: dict[AnswerKey, Row] = {}
         self._seeds: dict[int, asyncio.Task[SeedResult]] = {}
 
     async def open(self) -> None:
         request = self._setup.request
+        give_dataset_key(request.dataset_key)
         self._solver = open_model(request, read_key(request.key))
+        self._judge = open_judge(request, read_key(request.judge.key) if request.judge else None)
         self._environment = load_environment(self._setup.benchmark)
         await self._environment.prepare()
+        self._kit = Asking(
+            environment=self._environment,
+            solver=self._solver,
+            judge=self._judge,
+            patience=self._patience,
+            attempts=request.attempts,
+            timeout_s=request.request_timeout_s,
+        )
         for name in self._setup.earlier_logs:
             self._recovered |= read_log(log_path(self._folder, name))
         self._log = AnswerLog(log_path(self._folder, self._setup.log), self._setup.edition)
@@ -80,7 +88,7 @@ class Pool:
         """Begins a shard."""
         shard = AskedShard(work)
         # A shard that comes after the endpoint was given up comes because it lives again.
-        self._breaker.succeeded()
+        self._patience.succeeded()
         for position, key in shard.work.questions:
             row = self._recovered.pop(key, None)
             if row is not None and outcome_of(row) != "endpoint_error":
@@ -108,6 +116,8 @@ class Pool:
         self._syncing.cancel()
         self._log.sync()
         await self._solver.close()
+        if self._judge:
+            await self._judge.close()
         await self._environment.close()
 
     async def next_batch(self, shard: AskedShard) -> Batch:
@@ -175,10 +185,10 @@ class Pool:
         question = Question(position, problem, repeat, await self._seed(problem))
         stored = shard.work.stored.get(key)
         if stored is None:
-            row = await ask(question, self._solver, self._environment, self._breaker)
+            row = await ask(question, self._kit)
             row[OURS]["at"] = round(time.time(), 3)
         else:
-            row = await score_again(question, stored, self._environment)
+            row = await score_again(question, stored, self._kit)
         line = to_line(row)
         # Scores of a changed scorer take the place of the others all at once, when there are all of them.
         if self._setup.request.task == "ask":
@@ -190,7 +200,7 @@ class Pool:
         if problem not in self._seeds:
             self._seeds[problem] = asyncio.create_task(self._environment.seed(problem))
         try:
-            return await self._seeds[problem]
+            return with_system_prompt(await self._seeds[problem], self._setup.request.system_prompt)
         except Exception as error:
             message = f"The benchmark could not give problem {problem}: {last_line(error)}. Correct it and run again."
             raise ShardStop("scorer", message) from error

@@ -30,6 +30,8 @@ class Shard:
     attempt: int = 0
     left: int = 0
     """Questions that were not handed out when it was last heard of."""
+    reserved: int = 0
+    """Answers that it was given to ask for and has not told."""
     began: float | None = None
     """When its first question was asked, by the driver's monotonic clock."""
 
@@ -70,7 +72,7 @@ class Process:
             self.set_limit(min(self.limit, self.in_flight))
         name = f"shard {shard.index + 1}/{request.shards}" + (f" attempt {shard.attempt + 1}" if shard.attempt else "")
         generator = self.actor.ask_shard.options(num_returns="streaming", name=name).remote(work)
-        shard.left = len(work.questions)
+        shard.left = shard.reserved = len(work.questions)
         shard.began = None
         self.shards[generator] = shard
 

@@ -1,5 +1,5 @@
 """
-Keeps the model's key out of what is printed and told, also when somebody else's code would say it.
+Keeps the keys out of what is printed and told, also when somebody else's code would say it.
 
 An endpoint may quote the key in an error, and the evaluator's client logs such an answer; what a process of the run
 prints is in the job's log, which everybody who reaches the cluster can read.
@@ -8,13 +8,13 @@ prints is in the job's log, which everybody who reaches the cluster can read.
 import copy
 import logging
 
-_key = ""
+_keys: set[str] = set()
 
 
 def hide(key: str) -> None:
     """From now on the key is in no result of `redact`, and in no log record that this process prints."""
-    global _key
-    _key = key
+    if key:
+        _keys.add(key)
     if not logging.root.handlers:
         # What Python would print without any handler, but through a formatter that can be replaced.
         on_stderr = logging.StreamHandler()
@@ -26,8 +26,11 @@ def hide(key: str) -> None:
 
 
 def redact(text: str) -> str:
-    """The text without the key. To be called before a text is cut: half a key would not be found."""
-    return text.replace(_key, "<key>") if _key else text
+    """The text without any key. To be called before a text is cut: half a key would not be found."""
+    # The longest first: one key may be the beginning of another.
+    for key in sorted(_keys, key=len, reverse=True):
+        text = text.replace(key, "<key>")
+    return text
 
 
 class _Redacting(logging.Formatter):

@@ -47,7 +47,7 @@ class Preparation:
     """Checks it again, when a shard has given it up."""
     actors: Sequence[Handle]
     """Processes that are starting."""
-    should_end: Callable[[], EndKind | None]
+    should_end: Callable[[int], EndKind | None]
 
 
 def execute(tally: Tally, preparation: Preparation) -> int:
@@ -66,7 +66,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
     keys = _scoring_again(plan, earlier) if scores_again else plan.keys
     if not scores_again:
         events.stage("checking_endpoint")
-        preparation.first_check.result()
+    preparation.first_check.result()
     _tell_start(tally, plan, earlier, keys)
 
     edition = Edition(plan.fingerprint, earlier.edition + (1 if scores_again else 0))
@@ -79,6 +79,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
             edition=edition,
             name=name,
             mark=mark,
+            affordable=None if scores_again else request.budget.answers,
             stored=_to_score(earlier, scores_again=scores_again),
             endpoint_lives=_lives(preparation.check_endpoint),
             should_end=preparation.should_end,

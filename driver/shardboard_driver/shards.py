@@ -74,12 +74,14 @@ class Run:
     """Of this run into the folder; the logs of its processes begin with it."""
     mark: str
     """The name of a file in the output folder by which a process knows whether it shares it."""
+    affordable: int | None
+    """How many answers may be asked for; None is as many as there are."""
     stored: Mapping[AnswerKey, Row]
     """Answers to score again; with them nothing is asked."""
     endpoint_lives: Callable[[], bool]
     """Asked when a shard has given the endpoint up. When it does not live, nothing more is started."""
-    should_end: Callable[[], EndKind | None]
-    """Whether the run is to end now, and why."""
+    should_end: Callable[[int], EndKind | None]
+    """Whether the run is to end now, and why, when so many questions are in flight."""
 
 
 def run_shards(run: Run, actors: Sequence[Handle], meanwhile: Callable[[], None]) -> dict[int, Missing]:
@@ -133,6 +135,7 @@ class _Scheduler:
             log=log,
             earlier_logs=tuple(self._logs),
             mark=self._run.mark,
+            driver_node=ray.get_runtime_context().get_node_id(),
         )
         self._logs.append(log)
         self._processes.append(Process(actor, setup, actor.open.remote(setup)))
@@ -161,7 +164,7 @@ class _Scheduler:
                 process.log.sync()
 
     def _end_if_asked(self) -> None:
-        kind = None if self._end else self._run.should_end()
+        kind = None if self._end else self._run.should_end(sum(process.in_flight for process in self._processes))
         if kind:
             # What a budget has paid for is waited for. A stopped run has no time.
             grace = GRACE_S if kind == "stopped" else self._request.request_timeout_s
@@ -188,9 +191,19 @@ class _Scheduler:
             else:
                 shard = self._waiting[0]
             self._waiting.remove(shard)
-            questions = self._run.tally.unanswered(self._run.keys(shard.index))
+            questions = self._affordable(self._run.tally.unanswered(self._run.keys(shard.index)))
+            if not questions:
+                self._give_up(shard, ENDED["budget"])
+                continue
             stored = {key: self._run.stored[key] for _, key in questions if key in self._run.stored}
             process.ask(shard, ShardWork(shard.index, questions, stored))
+
+    def _affordable(self, questions: list[tuple[int, AnswerKey]]) -> list[tuple[int, AnswerKey]]:
+        """As many of the questions as the budget allows beside those that are being asked."""
+        if self._run.affordable is None:
+            return questions
+        reserved = sum(shard.reserved for process in self._processes for shard in process.shards.values())
+        return questions[: max(0, self._run.affordable - len(self._run.tally.asked) - reserved)]
 
     def _share(self) -> None:
         opened = [process for process in self._processes if process.opened]
@@ -223,6 +236,7 @@ class _Scheduler:
             node = process.opened.node if process.opened else ""
             events.shard(shard.index, shard.attempt, "running", node=node)
         shard.left = batch.left
+        shard.reserved -= len(batch.answers)
         process.hear(batch)
         for answer, line in batch.answers:
             self._run.tally.take(answer, line)
@@ -236,7 +250,11 @@ class _Scheduler:
         if not self._run.tally.unanswered(self._run.keys(shard.index)):
             events.shard_done(shard.index, shard.attempt, seconds)
             return
-        kind, message = stop or ("stopped", "")
+        if stop is None:
+            # All that it was given is answered, and it was not given all.
+            self._give_up(shard, ENDED["budget"])
+            return
+        kind, message = stop
         why = Missing(kind, message)
         if kind == "stopped":
             self._give_up(shard, self._end or WAS_STOPPED)
@@ -270,7 +288,8 @@ class _Scheduler:
                 self._give_up(shard, Missing("disk", why.message))
             self._end_all(Missing("disk", f"Given up because {GIVEN_UP_BECAUSE['disk']}."))
             return
-        lost = Missing("lost", why if isinstance(why, str) else why.message)
+        is_endpoint = isinstance(why, RunFailure) and why.reason == "endpoint"
+        lost = Missing("endpoint" if is_endpoint else "lost", why if isinstance(why, str) else why.message)
         if process.opened is None:
             self._failed_openings += 1
         elif process.opened.shares_folder:

@@ -11,7 +11,8 @@ from . import events
 from .events import CompactAnswer, Outcome
 from .failure import Reason
 from .request import RunRequest
-from .rows import AnswerKey, Row, compact, to_line
+from .rows import OURS, AnswerKey, Row, compact, to_line
+from .spending import Spending
 
 
 @dataclass
@@ -30,9 +31,17 @@ class Tally:
     is_stopped: bool = False
     """Whether somebody has asked for its end."""
 
-    def should_end(self) -> Literal["stopped", "budget"] | None:
-        """Why no more is to be asked, or None."""
-        return "stopped" if self.is_stopped else None
+    spent: Spending = field(default_factory=Spending)
+
+    def should_end(self, in_flight: int = 0) -> Literal["stopped", "budget"] | None:
+        """
+        Why no more is to be asked, or None.
+
+        :param in_flight: questions that will cost what the others have cost.
+        """
+        if self.is_stopped:
+            return "stopped"
+        return "budget" if self.spent.reaches(self.request.budget, self.request.prices, in_flight) else None
 
     @property
     def folder(self) -> Path:
@@ -43,6 +52,8 @@ class Tally:
         _, problem, repeat, *_ = answer
         self.answers[problem, repeat] = answer, line
         self.asked.append(answer)
+        if self.request.budget.tokens is not None or self.request.budget.money is not None:
+            self.spent.add(json.loads(line)[OURS])
 
     def take_row(self, row: Row) -> CompactAnswer:
         """Takes an answer that was found on disk; gives it as it is told."""

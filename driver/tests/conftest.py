@@ -6,4 +6,4 @@ from shardboard_driver import redaction
 @pytest.fixture(autouse=True)
 def nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that one test reads is no secret to the next."""
-    monkeypatch.setattr(redaction, "_key", "")
+    monkeypatch.setattr(redaction, "_keys", set())

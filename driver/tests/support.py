@@ -71,6 +71,7 @@ def make_setup(request: RunRequest, **changes: Any) -> Setup:
         log="20260101T000000-abcdef-000",
         earlier_logs=(),
         mark=".run-1",
+        driver_node="this",
     )
     return replace(setup, **changes)
 

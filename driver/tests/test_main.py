@@ -69,7 +69,7 @@ def test_a_bug_is_one_sentence_and_its_traceback_does_not_hold_the_key(
         raise ValueError("Bearer sk-secret")
 
     monkeypatch.setattr(entry, "_end_when_stopped", lambda _tally: None)
-    monkeypatch.setattr(entry, "check_endpoint", lambda *_: None)
+    monkeypatch.setattr(entry, "check_all", lambda *_: None)
     monkeypatch.setattr(entry, "_run_on_ray", fail)
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv("MODEL_KEY", "sk-secret")

@@ -18,8 +18,9 @@ from nemo_evaluator.solvers import ChatSolver
 from shardboard_driver.benchmark import Benchmark
 from shardboard_driver.merge import Merged, merge
 from shardboard_driver.model import open_model
+from shardboard_driver.patience import Patience
 from shardboard_driver.plan import Plan, make_plan
-from shardboard_driver.question import CircuitBreaker, Question, ask
+from shardboard_driver.question import Asking, Question, ask
 from shardboard_driver.request import RunRequest
 from shardboard_driver.rows import OURS, Row
 
@@ -43,12 +44,12 @@ def sometimes_right(prompt: str, times: int) -> Reply:
 async def ask_all(request: RunRequest, plan: Plan) -> list[Row]:
     """One answer after the other, so that the k-th request for a prompt is its k-th repeat."""
     rows: list[Row] = []
-    environment, breaker = Sums(PROBLEMS), CircuitBreaker(8)
-    solver = open_model(request, None)
+    environment, solver = Sums(PROBLEMS), open_model(request, None)
+    asking = Asking(environment, solver, None, Patience(1), attempts=3, timeout_s=60)
     for shard in range(SHARDS):
         for position, (problem, repeat) in plan.keys(shard):
             question = Question(position, problem, repeat, await environment.seed(problem))
-            row = await ask(question, solver, environment, breaker)
+            row = await ask(question, asking)
             row[OURS]["at"] = 1000.0 + len(rows)
             rows.append(row)
     await solver.close()

@@ -14,14 +14,12 @@ import pytest
 from nemo_evaluator.engine.model_client import ModelClient
 from nemo_evaluator.environments.base import SeedResult, VerifyResult
 from nemo_evaluator.errors import GracefulError
-from nemo_evaluator.schemas import RetryConfig
-from nemo_evaluator.solvers import ChatSolver
 
-from shardboard_driver import pool
+from shardboard_driver import patience, pool
 from shardboard_driver.answers import log_path, read_log
 from shardboard_driver.asker import Setup, ShardWork, StopKind
 from shardboard_driver.pool import Pool
-from shardboard_driver.question import ask as ask_once
+from shardboard_driver.question import Asking
 from shardboard_driver.redaction import hide
 from shardboard_driver.rows import AnswerKey, Row, outcome_of
 
@@ -34,6 +32,10 @@ def right(prompt: str, _times: int) -> Reply:
 
 
 type Stop = tuple[StopKind, str] | None
+
+
+async def no_pause(_seconds: float) -> None:
+    await asyncio.sleep(0)
 
 
 class Process:
@@ -49,15 +51,14 @@ class Process:
         self,
         works: Sequence[ShardWork],
         environment: Sums | None = None,
-        pauses: Sequence[float] = (0.0, 0.0),
+        judge: ModelClient | None = None,
         during: Callable[[Pool], Any] | None = None,
     ) -> list[Stop]:
         """Asks the shards together; gives why each ended, None for those that are whole."""
-        retry = RetryConfig(max_retries=1, base_delay=0.0)
-        client = partial(ModelClient, self.setup.request.model_url, "test", temperature=0.0, retry=retry)
         self._patch.setattr(pool, "load_environment", lambda _spec: environment or Sums(100))
-        self._patch.setattr(pool, "open_model", lambda _request, key: ChatSolver(client(api_key=key)))
-        self._patch.setattr(pool, "ask", partial(ask_once, pauses=pauses))
+        self._patch.setattr(pool, "open_judge", lambda _request, _key: judge)
+        self._patch.setattr(pool, "Asking", partial(Asking, sleep=no_pause))
+        self._patch.setattr(patience, "FEWEST_SECONDS", 0.0)
 
         async def tell(asking: Pool, work: ShardWork) -> Stop:
             shard = asking.add(work)
@@ -307,7 +308,7 @@ def test_an_isolated_failure_is_a_row_with_reward_0(ask: Ask) -> None:
     assert failed["reward"] == 0.0
     assert failed["model_response"] == ""
     assert failed["scoring_details"]["error_category"] == "infra_error"
-    assert failed["scoring_details"]["retries_exhausted"] == 3
+    assert failed["scoring_details"]["retries_exhausted"] == 12
 
 
 def test_what_the_model_did_not_finish_is_marked(ask: Ask) -> None:
@@ -321,8 +322,7 @@ def test_what_the_model_did_not_finish_is_marked(ask: Ask) -> None:
 
 @pytest.mark.parametrize("status", [401, 500])
 def test_an_endpoint_that_only_fails_stops_the_shard(stopped: Stopping, status: int) -> None:
-    # A pause that a test would feel: nothing may wait for it once the endpoint is given up.
-    stop, _, model = stopped(lambda _prompt, _times: Reply(status, "no"), list(range(100)), pauses=(0.01, 60.0))
+    stop, _, model = stopped(lambda _prompt, _times: Reply(status, "no"), list(range(100)))
     assert stop and stop[0] == "endpoint"
     assert "The endpoint failed 8 times in a row" in stop[1]
     assert len(model.asked) < 20

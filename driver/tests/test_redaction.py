@@ -73,7 +73,8 @@ def test_an_endpoint_that_says_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], always: bool
 ) -> None:
     without_handlers(monkeypatch)
-    echo = Reply(500, {"error": f"boom Bearer {KEY}"}, f"boom Bearer {KEY}")
+    # Refused twice, it is an answer that failed: the row says why.
+    echo = Reply(401, {"error": f"boom Bearer {KEY}"}, f"boom Bearer {KEY}")
     key_file = tmp_path / "key"
     key_file.write_text(KEY)
 

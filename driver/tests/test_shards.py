@@ -81,6 +81,12 @@ class FakeRay:
         self.started += 1
         return FakeActor(self)
 
+    def get_runtime_context(self) -> "FakeRay":
+        return self
+
+    def get_node_id(self) -> str:
+        return "node-id"
+
     def wait(self, refs: Sequence[Any], **_: object) -> tuple[list[Any], list[Any]]:
         return list(refs), []
 
@@ -170,6 +176,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
         should_end: Callable[[], EndKind | None] = lambda: None,
         shares_folder: bool = True,
         opening: Exception | None = None,
+        affordable: int | None = None,
     ) -> Outcome:
         fake = FakeRay(attempts, shares_folder, opening)
         for module in (shards, processes):
@@ -185,9 +192,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
             edition=Edition(plan.fingerprint),
             name="log",
             mark=".run",
+            affordable=affordable,
             stored={},
             endpoint_lives=lambda: endpoint_lives,
-            should_end=should_end,
+            should_end=lambda _in_flight: should_end(),
         )
         missing = run_shards(what, [fake.start()], lambda: None)
         return Outcome(tally, missing, fake)
@@ -305,6 +313,14 @@ def test_a_run_that_is_to_end_keeps_what_came(run: Runner, kind: EndKind) -> Non
 def test_a_run_that_is_to_end_at_once_asks_nothing(run: Runner) -> None:
     outcome = run({0: [], 1: []}, should_end=lambda: "stopped")
     assert (outcome.ray.asked, set(outcome.missing)) == ([], {0, 1})
+
+
+@pytest.mark.parametrize("affordable", [0, 2, 4])
+def test_no_more_is_asked_than_the_budget_has_answers(run: Runner, affordable: int) -> None:
+    outcome = run({0: [Whole()], 1: [Whole()]}, affordable=affordable)
+    assert outcome.answered() == set(range(affordable))
+    assert all(missing == shards.ENDED["budget"] for missing in outcome.missing.values())
+    assert set(outcome.missing) == {shard for shard in (0, 1) if affordable < 3 * (shard + 1)}
 
 
 def test_nothing_is_asked_when_everything_is_there(

@@ -167,6 +167,19 @@ describe('runs on a real cluster', () => {
     assert.deepEqual([run.status, run.endpointErrors, run.answered], ['partial', 1, 12], run.message ?? '');
   });
 
+  it('ends within its budget of answers, as a partial run that goes on when it is taken up again', async () => {
+    const model = await endpoint();
+    const first = await untilEnded(await submit({ modelUrl: model.url, budget: { answers: 7 } }));
+    assert.deepEqual([first.status, first.reason, first.answered], ['partial', 'budget', 7], first.message ?? '');
+    const asked = [...model.asked].filter(([question]) => /^What is/.test(question));
+    assert.equal(
+      asked.reduce((sum, [, count]) => sum + count, 0),
+      7,
+    );
+    const whole = await untilEnded(await submit({ modelUrl: model.url, outputFolder: first.outputFolder }));
+    assert.deepEqual([whole.status, whole.answered], ['complete', 24], whole.message ?? '');
+  });
+
   it('goes on from the answers on disk when a worker is killed', async () => {
     const model = await endpoint({ latencyMs: 200 });
     const id = await submit({ modelUrl: model.url, shards: 1, requestsInFlight: 1 });
