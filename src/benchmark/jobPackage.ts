@@ -1,14 +1,13 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { type AsyncZippable, zip } from 'fflate';
+import { formatBytes } from '../common/formatBytes';
 import { UserError } from '../common/userError';
+import { type PackageFiles, packageFilesOf } from './packageFiles';
 
 /** Ray's own limit for an uploaded package, in bytes. */
 const LIMIT = 100 * 1024 * 1024;
-
-/** Never part of a benchmark, and often what makes a package too large. */
-const LEFT_OUT = new Set(['.git', '.venv', 'venv', 'node_modules', '__pycache__', 'shardboard-results', '.vscode']);
 
 const zipAsync = promisify<AsyncZippable, Uint8Array>(zip);
 
@@ -44,53 +43,38 @@ export async function buildJobPackage(options: {
     files[`${DRIVER_MODULE}/${slashes(relative(driver, path))}`] = new Uint8Array(await readFile(path));
   }
   if (options.own) {
-    const folder = dirname(options.own.file);
-    const paths = await filesBelow(folder);
-    await refuseIfTooLarge(folder, paths);
-    for (const path of paths) {
-      files[`benchmark/${slashes(relative(folder, path))}`] = new Uint8Array(await readFile(path));
+    const packed = await packageFilesOf(options.own.file);
+    const refusal = tooLarge(packed);
+    if (refusal !== undefined) {
+      throw new UserError(refusal);
+    }
+    for (const path of packed.files) {
+      files[`benchmark/${slashes(relative(packed.folder, path))}`] = new Uint8Array(await readFile(path));
     }
   }
   return await zipAsync(files);
 }
 
+/** The driver's own files; bytecode of another Python is of no use. */
 async function filesBelow(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (LEFT_OUT.has(entry.name)) {
-      continue;
-    }
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) {
-      found.push(...(await filesBelow(path)));
-    } else if (entry.isFile()) {
-      found.push(path);
-    }
-  }
-  return found;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && basename(entry.parentPath) !== '__pycache__')
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
-async function refuseIfTooLarge(folder: string, paths: readonly string[]): Promise<void> {
-  const sizes = new Map<string, number>();
-  let total = 0;
-  for (const path of paths) {
-    const { size } = await stat(path);
-    total += size;
-    const top = relative(folder, path).split(sep)[0] ?? '';
-    sizes.set(top, (sizes.get(top) ?? 0) + size);
+/**
+ * The sentence that says why a benchmark's folder cannot be sent; undefined when it can.
+ */
+export function tooLarge({ folder, bytes, largest }: PackageFiles): string | undefined {
+  if (bytes <= LIMIT) {
+    return undefined;
   }
-  if (total > LIMIT) {
-    const largest = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 3);
-    const named = largest.map(([name, size]) => `${name} (${megabytes(size)})`).join(', ');
-    throw new UserError(
-      `The benchmark's folder ${folder} holds ${megabytes(total)}, and Ray takes at most ${megabytes(LIMIT)}. ` +
-        `Move the benchmark into a folder of its own. The largest in it: ${named}.`,
-    );
-  }
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 1024 / 1024)} MB`;
+  const named = largest.map((part) => `${part.name} (${formatBytes(part.bytes)})`).join(', ');
+  return (
+    `The benchmark's folder ${folder} holds ${formatBytes(bytes)}, and Ray takes at most ${formatBytes(LIMIT)}. ` +
+    `Move the benchmark into a folder of its own, or name what it does not need in a .rayignore file. The largest in it: ${named}.`
+  );
 }
 
 function slashes(path: string): string {

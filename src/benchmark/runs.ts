@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
@@ -11,6 +11,7 @@ import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
 import { readableLog } from './driverLog';
 import { followRun } from './followRun';
+import { gitStateOf } from './gitState';
 import { buildJobPackage, DRIVER_MODULE, type OwnBenchmark, packagedBenchmarkName } from './jobPackage';
 import { loadRunRecords, type RunRecord, saveRunRecord } from './runRecord';
 import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from './runState';
@@ -34,7 +35,7 @@ export interface RunCluster {
 
 /** What a person chose; paths and keys are worked out from it. What is left out of the request has its default. */
 export type NewRun = Readonly<
-  Omit<v.InferInput<typeof runRequest>, 'version' | 'benchmark' | 'key' | 'outputFolder'>
+  Omit<v.InferInput<typeof runRequest>, 'version' | 'benchmark' | 'key' | 'outputFolder' | 'gitCommit' | 'gitDirty'>
 > & {
   /** The evaluator's own name, or a file of the user's. */
   readonly benchmark: string | OwnBenchmark;
@@ -234,12 +235,15 @@ export function createRuns(options: RunsOptions): Runs {
         bringsEvaluator,
         ...asked
       } = chosen;
+      const git = own && (await gitStateOf(dirname(own.file)));
       const request = v.parse(runRequest, {
         ...asked,
         version: 2,
         benchmark: typeof benchmark === 'string' ? benchmark : packagedBenchmarkName(benchmark),
         key: await handOverKey(id, key),
         outputFolder,
+        gitCommit: git?.commit ?? null,
+        gitDirty: git?.isDirty ?? null,
       });
       const record: RunRecord = {
         version: 1,
