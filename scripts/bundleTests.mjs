@@ -16,9 +16,11 @@ const programs = new Map([
   [
     'bench',
     [
+      'test/bench/askingBench.ts',
       'test/bench/bench.ts',
       'test/bench/clusterBench.ts',
       'test/bench/gymBench.ts',
+      'test/bench/modelProgram.ts',
       'test/bench/watchingBench.ts',
       'src/cluster/clusterWatcher.ts',
       'src/gym/readerWorker.ts',

@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 type Fingerprint = dict[str, str | int | None]
 """What must be the same for answers to belong to one run. Its words are shown to people."""
 
+JUDGE = "judge"
+"""In a fingerprint. In a log without a judge no answer was judged, so one may be chosen later."""
+
 VERSION = 2
 FOLDER = "answers"
 SUFFIX = ".jsonl"
@@ -180,7 +183,8 @@ def _header(line: bytes) -> Edition | None:
 
 
 def _refuse_another_run(folder: Path, found: Fingerprint, wanted: Fingerprint, but: frozenset[str]) -> None:
-    differing = [name for name, value in wanted.items() if name not in but and found.get(name) != value]
+    free = but | ({JUDGE} if found.get(JUDGE) is None else set())
+    differing = [name for name, value in wanted.items() if name not in free and found.get(name) != value]
     if differing:
         raise RunFailure(
             "request",

@@ -7,6 +7,7 @@ Drawn from the same generator in blocks, the samples are the same ones.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -25,6 +26,9 @@ def bootstrap_ci(
     size = len(values)
     if size < 2:
         return ConfidenceInterval(mean=mean, ci_lower=mean, ci_upper=mean, confidence=confidence, method="bootstrap")
+    if values.min() == values.max() and mean in (0.0, 1.0):
+        # As the answers of a group that are all wrong, or all right: every sample has the same mean.
+        return ConfidenceInterval(mean=mean, ci_lower=mean, ci_upper=mean, confidence=confidence, method="bootstrap")
     generator = np.random.default_rng(seed)
     means = np.empty(n_bootstrap)
     step = max(1, BLOCK // size)
@@ -38,9 +42,16 @@ def bootstrap_ci(
 
 @contextmanager
 def quick_bootstrap() -> Iterator[None]:
-    """Lets the evaluator's own merge use it."""
+    """Lets the evaluator's own functions use it, for the score and for groups of answers."""
     with (
         patch("nemo_evaluator.metrics.headline.bootstrap_ci", bootstrap_ci),
         patch("nemo_evaluator.metrics.aggregation.bootstrap_ci", bootstrap_ci),
     ):
+        yield
+
+
+@contextmanager
+def no_group_intervals() -> Iterator[None]:
+    """For where the evaluator computes the intervals of all groups of answers, and keeps their means alone."""
+    with patch("nemo_evaluator.metrics.aggregation.bootstrap_ci", partial(bootstrap_ci, n_bootstrap=1)):
         yield

@@ -18,7 +18,7 @@ from nemo_evaluator.metrics.aggregation import scoring_details_breakdown
 from nemo_evaluator.observability.collector import ArtifactCollector
 from nemo_evaluator.observability.types import ModelResponse, RunArtifacts, StepRecord
 
-from .bootstrap import quick_bootstrap
+from .bootstrap import no_group_intervals, quick_bootstrap
 from .plan import SCORER_FILES, Plan
 from .request import RunRequest
 from .rows import OURS, Row, key_of, outcome_of, to_line
@@ -116,7 +116,8 @@ def _merge_by_evaluator(work: Path, ordered: Sequence[Row], config: dict[str, An
     with (answers / "results.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(to_line(row) for row in ordered)
     (answers / "eval-config.json").write_text(json.dumps({"config": config}), encoding="utf-8")
-    return merge_results([answers], work, n_repeats=config["repeats"])
+    with no_group_intervals():
+        return merge_results([answers], work, n_repeats=config["repeats"])
 
 
 def _config(request: RunRequest, plan: Plan) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nemo_evaluator.engine.sharding import get_shard_range
 
-from .answers import Fingerprint
+from .answers import JUDGE, Fingerprint
 from .benchmark import Benchmark
 from .failure import RunFailure
 from .request import RunRequest
@@ -19,7 +19,9 @@ OWN_BENCHMARK_FOLDER = "benchmark"
 """Where the package has the user's benchmark, relative to the working directory."""
 
 SCORER_FILES = "benchmark files"
-"""The one thing of a fingerprint that may change when answers are scored again."""
+
+MAY_CHANGE_SCORES = frozenset([SCORER_FILES, JUDGE])
+"""What of a fingerprint may be other when answers are scored again."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def make_plan(request: RunRequest, benchmark: Benchmark) -> Plan:
         "model": request.model_id,
         "system prompt": hash_of_text(request.system_prompt),
         "generation settings": json.dumps(asdict(request.generation), sort_keys=True),
-        "judge": judge,
+        JUDGE: judge,
     }
     return Plan(benchmark, order, request.repeats, ranges, fingerprint)
 

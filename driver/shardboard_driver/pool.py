@@ -91,7 +91,7 @@ class Pool:
         self._patience.succeeded()
         for position, key in shard.work.questions:
             row = self._recovered.pop(key, None)
-            if row is not None and outcome_of(row) != "endpoint_error":
+            if row is not None and outcome_of(row) in ("ok", "truncated", "empty"):
                 shard.open.remove((position, key))
                 shard.fresh.append((compact(row), to_line(row)))
         if shard.is_over:
@@ -185,8 +185,13 @@ class Pool:
         question = Question(position, problem, repeat, await self._seed(problem))
         stored = shard.work.stored.get(key)
         if stored is None:
-            row = await ask(question, self._kit)
-            row[OURS]["at"] = round(time.time(), 3)
+            try:
+                row = await ask(question, self._kit)
+            except ShardStop as stop:
+                if stop.unscored is not None:
+                    self._log.write(to_line(_dated(stop.unscored)))
+                raise
+            row = _dated(row)
         else:
             row = await score_again(question, stored, self._kit)
         line = to_line(row)
@@ -211,3 +216,8 @@ class Pool:
             # A disk that is full says so at the next write.
             with suppress(OSError):
                 await asyncio.to_thread(self._log.sync)
+
+
+def _dated(row: Row) -> Row:
+    """The row with the time of its answer, in seconds since 1970."""
+    return row | {OURS: row[OURS] | {"at": round(time.time(), 3)}}

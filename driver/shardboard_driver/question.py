@@ -22,7 +22,7 @@ from .events import Outcome
 from .failure import last_line
 from .patience import EndpointGivenUp, Patience, kind_of, tries_for, what_failed
 from .redaction import redact
-from .rows import OURS, Row
+from .rows import OURS, UNSCORED, Row
 
 logger = logging.getLogger(__name__)
 
@@ -33,10 +33,12 @@ JUDGE_TRIES = 3
 class ShardStop(Exception):
     """The shard cannot go on. `kind` says whose fault it is."""
 
-    def __init__(self, kind: Literal["endpoint", "scorer", "judge"], message: str) -> None:
+    def __init__(self, kind: Literal["endpoint", "scorer", "judge"], message: str, unscored: Row | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.unscored = unscored
+        """The model's answer that was to be scored, when it is there: it is paid for, and to be scored later."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,10 @@ async def ask(question: Question, asking: Asking) -> Row:
             "retries_exhausted": answer.tries,
         }
         return row
-    return await _scored(row, question, asking)
+    try:
+        return await _scored(row, question, asking)
+    except ShardStop as stop:
+        raise ShardStop(stop.kind, stop.message, row | {OURS: row[OURS] | {"outcome": UNSCORED}}) from stop
 
 
 async def score_again(question: Question, row: Row, asking: Asking) -> Row:
@@ -164,11 +169,11 @@ async def _solve(question: Question, asking: Asking) -> Answer:
 
 async def _scored(row: Row, question: Question, asking: Asking) -> Row:
     verified = await _verify(question, row["model_response"], asking.environment)
-    outcome: Outcome = row[OURS]["outcome"]
+    outcome = row[OURS]["outcome"]
     judge_error = await _judge(question, row["model_response"], verified, asking.judge)
     if judge_error is not None:
         outcome = "judge_error"
-    elif outcome == "judge_error":
+    elif outcome in ("judge_error", UNSCORED):
         # It was scored again, and this time the judge answered.
         outcome = _outcome_of_text(row["model_response"], row[OURS]["finish_reason"])
     ours = row[OURS] | {

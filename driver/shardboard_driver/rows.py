@@ -1,7 +1,7 @@
 """The rows of `results.jsonl`: the evaluator's own keys, and beside them what its merge would lose."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from .events import CompactAnswer, Outcome
 
@@ -13,12 +13,16 @@ OURS = "shardboard"
 """Our key in a row: position, outcome, finish_reason, attempts and the tokens apart."""
 
 
+UNSCORED = "unscored"
+"""The outcome, in a log alone, of an answer whose scorer failed or had no judge: it is scored when the run goes on."""
+
+
 def key_of(row: Row) -> AnswerKey:
     return row["problem_idx"], row["repeat"]
 
 
-def outcome_of(row: Row) -> Outcome:
-    outcome: Outcome = row[OURS]["outcome"]
+def outcome_of(row: Row) -> Outcome | Literal["unscored"]:
+    outcome: Outcome | Literal["unscored"] = row[OURS]["outcome"]
     return outcome
 
 
@@ -31,7 +35,7 @@ def compact(row: Row) -> CompactAnswer:
         float(row["reward"]),
         round(row["latency_ms"], 1),
         row["tokens"] or 0,
-        outcome_of(row),
+        row[OURS]["outcome"],
     )
 
 

@@ -17,9 +17,9 @@ from .benchmark import open_benchmark
 from .failure import Reason, RunFailure, disk_trouble
 from .merge import merge, prepare_merge
 from .output import marked, refuse_other_results
-from .plan import SCORER_FILES, Plan, make_plan
+from .plan import MAY_CHANGE_SCORES, Plan, make_plan
 from .processes import Handle
-from .rows import AnswerKey, Row, outcome_of
+from .rows import UNSCORED, AnswerKey, Row, outcome_of
 from .shards import EndKind, Missing, MissingKind, Run, run_shards
 from .tally import Tally
 
@@ -35,6 +35,11 @@ REASONS: dict[MissingKind, Reason] = {
     "stopped": "shards",
 }
 """The first weighs most: when the endpoint fails, what else went wrong matters little."""
+
+
+SCORED = ("ok", "truncated", "empty")
+TO_SCORE = ("judge_error", UNSCORED)
+"""Outcomes of answers that count, and of those that are only to be scored."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
     tally.expected = len(plan.order) * plan.repeats
     scores_again = request.task == "score_again"
     refuse_other_results(tally.folder)
-    earlier = read_answers(tally.folder, plan.fingerprint, but=frozenset([SCORER_FILES] if scores_again else []))
+    earlier = read_answers(tally.folder, plan.fingerprint, but=MAY_CHANGE_SCORES if scores_again else frozenset())
     keys = _scoring_again(plan, earlier) if scores_again else plan.keys
     if not scores_again:
         events.stage("checking_endpoint")
@@ -125,8 +130,8 @@ def _scoring_again(plan: Plan, earlier: Stored) -> Callable[[int], Iterator[tupl
 
 
 def _to_score(earlier: Stored, *, scores_again: bool) -> dict[AnswerKey, Row]:
-    """Answers of the model that are only to be scored: all of them, or those on which the judge failed."""
-    wanted = ("ok", "truncated", "empty", "judge_error") if scores_again else ("judge_error",)
+    """Answers of the model that are only to be scored: all of them, or those on which the scorer or the judge failed."""
+    wanted = (*SCORED, *TO_SCORE) if scores_again else TO_SCORE
     return {key: row for key, row in earlier.rows.items() if outcome_of(row) in wanted}
 
 
@@ -134,10 +139,9 @@ def _tell_start(
     tally: Tally, plan: Plan, earlier: Stored, keys: Callable[[int], Iterator[tuple[int, AnswerKey]]]
 ) -> None:
     """Tells the plan, and the answers that are there."""
-    scores_again = tally.request.task == "score_again"
-    # An answer that failed at the endpoint is asked again, as the evaluator's own resume does.
-    again = ("ok", "truncated", "empty", "judge_error") if scores_again else ("endpoint_error", "judge_error")
-    kept = {key: row for key, row in earlier.rows.items() if outcome_of(row) not in again}
+    # An answer that failed at the endpoint is asked again, as the evaluator's own resume does; but not to score again.
+    wanted = ("endpoint_error",) if tally.request.task == "score_again" else SCORED
+    kept = {key: row for key, row in earlier.rows.items() if outcome_of(row) in wanted}
     there = [[tally.take_row(kept[key]) for _, key in keys(shard) if key in kept] for shard in range(len(plan.ranges))]
     events.start(
         benchmark=plan.benchmark.name,

@@ -14,7 +14,7 @@ from .asker import Batch, Setup, ShardWork, StopKind
 from .failure import RunFailure
 from .plan import Plan
 from .processes import Handle, Process, Shard, start_process, why_lost
-from .rows import AnswerKey, Row
+from .rows import UNSCORED, AnswerKey, Row, outcome_of
 from .slots import share_slots
 from .tally import Tally
 
@@ -310,5 +310,5 @@ class _Scheduler:
         rows = read_log(log_path(self._run.tally.folder, process.setup.log))
         for shard in process.shards.values():
             unanswered = [key for _, key in self._run.tally.unanswered(self._run.keys(shard.index))]
-            found = [rows[key] for key in unanswered if key in rows]
+            found = [rows[key] for key in unanswered if key in rows and outcome_of(rows[key]) != UNSCORED]
             events.answers(shard.index, shard.attempt, [self._run.tally.take_row(row) for row in found])

@@ -90,6 +90,16 @@ def test_answers_of_another_run_are_refused_and_kept(tmp_path: Path) -> None:
     assert read_answers(tmp_path, FINGERPRINT | {"model": "another"}, but=frozenset(["model"])).rows
 
 
+def test_a_judge_may_be_chosen_where_none_was_and_not_changed(tmp_path: Path) -> None:
+    keep(tmp_path, "1-000", row(1, outcome="unscored"))
+    with_judge = FINGERPRINT | {"judge": "a judge"}
+    assert read_answers(tmp_path, with_judge).rows
+    with AnswerLog(log_path(tmp_path, "2-000"), Edition(with_judge)):
+        pass
+    with pytest.raises(RunFailure, match=r"\(other judge\)"):
+        read_answers(tmp_path, FINGERPRINT | {"judge": "another"})
+
+
 def test_a_failed_answer_never_hides_a_good_one(tmp_path: Path) -> None:
     failed, good = row(1, outcome="endpoint_error"), row(1)
     keep(tmp_path, "1-000", failed, row(2))

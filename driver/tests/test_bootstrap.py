@@ -17,6 +17,11 @@ def test_equals_the_evaluators(size: int, binary: bool) -> None:
     assert bootstrap_ci(scores, n_bootstrap=samples) == confidence.bootstrap_ci(scores, n_bootstrap=samples)
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.3])
+def test_answers_that_are_all_alike(value: float) -> None:
+    assert bootstrap_ci([value] * 7) == confidence.bootstrap_ci([value] * 7)
+
+
 def test_takes_the_place_of_the_evaluators_for_a_while() -> None:
     modules = [headline, aggregation]
     with quick_bootstrap():

@@ -373,8 +373,27 @@ def test_a_scorer_that_keeps_raising_stops_the_shard_with_the_problem(stopped: S
     assert stop and stop[0] == "scorer"
     assert re.search(r"problem 3 .*ValueError: cannot parse", stop[1])
     assert set(model.asked.values()) == {1}
-    # The answers that were in flight beside it are paid for and kept.
-    assert [row["problem_idx"] for row in process.rows()] == [0, 1, 2]
+    # The answers that were in flight beside it are paid for and kept, and so is the one that could not be scored.
+    assert [(row["problem_idx"], outcome_of(row)) for row in process.rows()] == [
+        (0, "ok"),
+        (1, "ok"),
+        (2, "ok"),
+        (3, "unscored"),
+    ]
+    assert sorted(answer[1] for answer in process.told) == [0, 1, 2]
+
+
+def test_an_answer_whose_scorer_is_mended_is_scored_and_not_asked_again(start: Start) -> None:
+    with serve(right) as model:
+        broken = start(model.url)
+        broken.run([ShardWork(0, questions([3]))], Broken(10))
+        stored = {(row["problem_idx"], row["repeat"]): row for row in broken.rows()}
+        model.asked.clear()
+        mended = start(model.url)
+        assert mended.run([ShardWork(0, questions([3]), stored)]) == [None]
+    assert not model.asked
+    [row] = mended.rows()
+    assert (row["reward"], outcome_of(row)) == (1.0, "ok")
 
 
 def test_a_broken_scorer_leaves_the_other_shards_alone(start: Start) -> None:
