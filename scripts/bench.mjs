@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: makes what the benches need and runs them.
  *
- *   npm run bench -- [gym] [cluster] [runs] [asking] [watching]
+ *   npm run bench -- [gym] [cluster] [runs] [asking] [following] [watching]
  */
 import { join } from 'node:path';
 import { main } from './lib/ending.mjs';
@@ -18,12 +18,13 @@ import { step } from './lib/steps.mjs';
 import { ensureVSCodeWeb } from './lib/vscodeWeb.mjs';
 
 const LIMIT_MS = 60 * 60_000;
-/** What reading servers, starting and stopping a cluster, a run, its asking, and watching a cluster cost. */
+/** What reading servers, starting and stopping a cluster, a run, its asking, following it, and watching a cluster cost. */
 const programs = new Map([
   ['gym', 'gymBench.cjs'],
   ['cluster', 'clusterBench.cjs'],
   ['runs', 'bench.cjs'],
   ['asking', 'askingBench.cjs'],
+  ['following', 'followingBench.cjs'],
   ['watching', 'watchingBench.cjs'],
 ]);
 

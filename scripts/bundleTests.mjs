@@ -19,6 +19,8 @@ const programs = new Map([
       'test/bench/askingBench.ts',
       'test/bench/bench.ts',
       'test/bench/clusterBench.ts',
+      'test/bench/followingBench.ts',
+      'test/bench/streamingDashboard.ts',
       'test/bench/gymBench.ts',
       'test/bench/modelProgram.ts',
       'test/bench/watchingBench.ts',

@@ -39,9 +39,17 @@ export type JobEvent =
       readonly message: string | undefined;
       /** Milliseconds since 1970, when the job has ended. */
       readonly endedAt: number | undefined;
+      readonly exitCode?: number | undefined;
     }
-  /** The cluster does not answer. */
-  | { readonly type: 'unheard'; readonly since: number; readonly fate: ClusterFate }
+  /** The cluster does not answer; the reason is a sentence. */
+  | {
+      readonly type: 'unheard';
+      readonly since: number;
+      readonly fate: ClusterFate;
+      readonly reason?: string | undefined;
+    }
+  /** The job's log cannot be read as it should be, or can again. */
+  | { readonly type: 'log'; readonly trouble: LogTrouble | undefined }
   /** The request never became a job. */
   | { readonly type: 'not_submitted'; readonly message: string; readonly at: number };
 
@@ -49,9 +57,19 @@ export type RunEvent = DriverEvent | JobEvent;
 
 /**
  * What has become of a cluster that does not answer: nothing that is known; this window has left it and may join it
- * again; or it has ended, and never will answer.
+ * again; it has ended, and never will answer; or it answers, and does not know the job any more.
  */
-export type ClusterFate = 'silent' | 'left' | 'gone';
+export type ClusterFate = 'silent' | 'left' | 'gone' | 'forgotten';
+
+/**
+ * The log is not there any more; it holds less than it did; what stands in it is not understood; or the cluster fails to
+ * hand it out, for a reason in a sentence.
+ */
+export type LogTrouble =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
 
 interface ShardFold {
   readonly start: number;
@@ -82,6 +100,7 @@ export interface RunState {
   scores: Record<string, Score> | null;
   categories: Record<string, { mean_reward: number; n: number }> | null;
   bundlePath: string | null;
+  logTrouble: LogTrouble | null;
   /** The driver's own last word. What the job's end means is read from it. */
   end: Extract<DriverEvent, { type: 'end' }> | null;
 }
@@ -102,6 +121,7 @@ export function initialRunState(facts: RunFacts): RunState {
     scores: null,
     categories: null,
     bundlePath: null,
+    logTrouble: null,
     end: null,
   };
 }
@@ -137,6 +157,9 @@ export function apply(state: RunState, event: RunEvent): RunState {
       break;
     case 'unheard':
       applyUnheard(state, event);
+      break;
+    case 'log':
+      state.logTrouble = event.trouble ?? null;
       break;
     case 'not_submitted':
       Object.assign(state, { status: 'failed', reason: 'request', message: event.message, endedAt: event.at });
@@ -248,6 +271,10 @@ function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>)
     state.status = end.outcome;
     state.reason = end.reason ?? null;
     state.message = end.message;
+  } else if (event.exitCode === 0 && state.logTrouble !== null && state.logTrouble.kind !== 'cut') {
+    // The driver leaves with 0 only when every answer is there and scored; what it said of them was not heard.
+    state.status = 'partial';
+    state.message = `Ray says that the run succeeded, but its log cannot be read, so its end was not heard. The score and all answers are in ${state.facts.outputFolder}.`;
   } else {
     state.status = 'failed';
     state.reason = 'internal';
@@ -261,6 +288,19 @@ function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>)
   }
 }
 
+function troubleWords(trouble: LogTrouble): string {
+  switch (trouble.kind) {
+    case 'gone':
+      return 'The log of this run is gone from the cluster, so how far it is cannot be heard. Whether it goes on Ray still tells.';
+    case 'cut':
+      return 'The log of this run was cut on the cluster. What had been heard before is kept.';
+    case 'unknown':
+      return 'This run tells its progress in a way that this version of Shardboard does not know: another version submitted it. Whether it goes on Ray still tells.';
+    case 'unreadable':
+      return `The log of this run cannot be read, so how far it is cannot be heard. ${trouble.reason}`;
+  }
+}
+
 function lastLine(text: string | undefined): string {
   const line = text?.trim().split('\n').at(-1)?.trim();
   return line ? `Ray says: ${line.slice(0, 300).replace(/[.\s]*$/, '')}.` : 'Ray gives no reason.';
@@ -271,6 +311,13 @@ function applyUnheard(state: RunState, event: Extract<JobEvent, { type: 'unheard
     return;
   }
   state.lastHeardAt = event.since;
+  if (event.fate === 'silent') {
+    state.message = event.reason ?? null;
+  }
+  if (event.fate === 'forgotten') {
+    state.status = 'lost';
+    state.message = `The cluster does not know the job of this run any more: somebody deleted it. The answers that had come are kept in ${state.facts.outputFolder}.`;
+  }
   if (event.fate === 'left') {
     state.status = 'lost';
     state.message = 'This window has left the cluster that runs this benchmark. Join it again to follow the run.';
@@ -294,7 +341,7 @@ export function snapshotOf(state: RunState): RunSnapshot {
     clusterName: facts.clusterName,
     status: state.status,
     stage: state.stage,
-    message: state.message,
+    message: state.message ?? (state.logTrouble && troubleWords(state.logTrouble)),
     reason: state.reason,
     submittedAt: facts.submittedAt,
     endedAt: state.endedAt,
@@ -333,9 +380,11 @@ function shardSnapshotOf(shard: ShardFold, index: number, repeats: number): Shar
   };
 }
 
+/** Taken anew when there is a fiftieth more than before, or when the shard is done: sorting is dear, and it hardly moves. */
 function medianLatency(shard: ShardFold): number | null {
   const over = shard.answers.size;
-  if (over !== shard.median.over) {
+  const isDue = over > shard.median.over * 1.02 || shard.phase !== 'running';
+  if (over !== shard.median.over && isDue) {
     const latencies = [...shard.answers.values()].map((answer) => answer[4]).sort((a, b) => a - b);
     shard.median = { over, ms: latencies[Math.floor(latencies.length / 2)] ?? null };
   }

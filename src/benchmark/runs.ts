@@ -9,7 +9,6 @@ import { type RunRequest, runRequest } from '../protocol/runRequest';
 import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
-import { readableLog } from './driverLog';
 import { followRun } from './followRun';
 import { gitStateOf } from './gitState';
 import { buildJobPackage, DRIVER_MODULE, type OwnBenchmark, packagedBenchmarkName } from './jobPackage';
@@ -18,6 +17,9 @@ import { apply, initialRunState, type RunEvent, type RunState, snapshotOf } from
 
 /** A run going on is saved at most this often, in ms: enough to show after a crash what was last seen. */
 const SAVE_EVERY_MS = 5000;
+
+/** Of a line that cannot be read, in characters: what is wrong with each of its hundred answers helps nobody. */
+const LONGEST_FAULT = 500;
 
 /** How long the end of cancelled runs is waited for before their cluster is stopped, in ms. Ray takes about three seconds. */
 const CANCEL_LIMIT_MS = 15_000;
@@ -101,7 +103,10 @@ export interface RunsOptions {
 interface Followed {
   readonly record: RunRecord;
   readonly state: RunState;
-  log: string;
+  /** The log that was kept, or the one that is followed. */
+  log: () => string;
+  /** The run as it was drawn last; undefined when it has changed since. Several views draw it. */
+  picture: RunSnapshot | undefined;
   savedAt: number;
   /** The save under way: the next waits for it, or an older state could be the last to reach the disk. */
   saving: Promise<void>;
@@ -129,7 +134,8 @@ export function createRuns(options: RunsOptions): Runs {
         submittedAt: record.submittedAt,
         outputFolder: record.request.outputFolder,
       }),
-      log: record.log ?? '',
+      log: () => record.log ?? '',
+      picture: undefined,
       savedAt: 0,
       saving: Promise.resolve(),
     };
@@ -142,6 +148,7 @@ export function createRuns(options: RunsOptions): Runs {
     for (const event of events) {
       apply(run.state, event);
     }
+    run.picture = undefined;
     changed.fire(run.record.id);
     const now = Date.now();
     if (!hasEnded(run.state.status) && now - run.savedAt > SAVE_EVERY_MS) {
@@ -156,7 +163,7 @@ export function createRuns(options: RunsOptions): Runs {
         ...run.record,
         snapshot: drawn(run),
         // While it goes on Ray has it, and it grows.
-        log: goesOn(run.state.status) ? null : run.log,
+        log: goesOn(run.state.status) ? null : run.log(),
       });
     run.saving = run.saving.then(write, write);
     return run.saving;
@@ -180,17 +187,17 @@ export function createRuns(options: RunsOptions): Runs {
 
   async function follow(run: Followed): Promise<void> {
     const { sessionName, startedHere } = run.record.cluster;
-    await followRun({
+    const follower = followRun({
       submissionId: run.record.id,
+      sessionName,
       client: () => options.clientFor(sessionName),
       fate: () => (!options.isClusterKnown() ? 'silent' : startedHere ? 'gone' : 'left'),
       onEvents: (events) => take(run, events),
-      onLog: (log) => {
-        run.log = log;
-      },
-      onFault: (fault) => options.logError(fault.message),
+      onFault: (fault) => options.logError(fault.message.slice(0, LONGEST_FAULT)),
       signal: ending.signal,
     });
+    run.log = () => follower.log() || (run.record.log ?? '');
+    await follower.done;
     if (!ending.signal.aborted) {
       await finish(run);
     }
@@ -307,7 +314,7 @@ export function createRuns(options: RunsOptions): Runs {
         settleWhenEnded();
       });
     },
-    log: (id) => readableLog(runs.get(id)?.log ?? ''),
+    log: (id) => runs.get(id)?.log() ?? '',
     async restore() {
       const records = await loadRunRecords(options.storageFolder, (file, reason) =>
         options.logError(`The record of a run, ${file}, cannot be read: ${reason}`),
@@ -338,6 +345,11 @@ function isHeardOf(run: Followed): boolean {
 
 /** The run as it is shown and kept: until its first word after a reload, what was last seen beats an empty page. */
 function drawn(run: Followed): RunSnapshot {
+  run.picture ??= draw(run);
+  return run.picture;
+}
+
+function draw(run: Followed): RunSnapshot {
   const kept = run.record.snapshot;
   if (isHeardOf(run) || kept === null) {
     return snapshotOf(run.state);

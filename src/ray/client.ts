@@ -16,13 +16,15 @@ import {
   type RayJob,
   type RayMemory,
   type RayNode,
+  type RayTask,
   type RayUsage,
   stopAnswer,
+  tasksAnswer,
   versionAnswer,
 } from './schemas';
 import { createTransport, hidden, type RayCall, type RayEndpoint } from './transport';
 
-export type { RayJob, RayMemory, RayNode, RayUsage } from './schemas';
+export type { RayJob, RayMemory, RayNode, RayTask, RayUsage } from './schemas';
 export type { RayEndpoint } from './transport';
 
 export interface RayVersion {
@@ -83,6 +85,15 @@ export interface RayClient {
   hasLivingActor(options?: CallOptions): Promise<boolean>;
   /** The whole log of a job's driver so far. */
   jobLogs(submissionId: string, options?: CallOptions): Promise<string>;
+  /**
+   * Hands over the log of a job's driver from its beginning on, piece by piece, as it grows; a piece may end within a line.
+   * Ray holds each line back for one to two seconds, unless ten come together.
+   *
+   * @returns when the connection has been closed, which Ray does some seconds after the job's end.
+   */
+  tailJobLogs(submissionId: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>;
+  /** The tasks of a job, by Ray's own number of it, one for each attempt. */
+  tasks(jobId: string, options?: CallOptions): Promise<readonly RayTask[]>;
   /** Asks Ray to stop a job; false when it had ended already. */
   stopJob(submissionId: string, options?: CallOptions): Promise<boolean>;
   /** Ends what is under way and closes the connections. */
@@ -284,6 +295,19 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
     async jobLogs(submissionId, options) {
       const path = `${jobPath(submissionId)}/logs`;
       return (await read(logsAnswer, path, "show the job's log", options, LOG_LIMIT_MS)).logs;
+    },
+    tailJobLogs: (submissionId, onText, signal) =>
+      transport.receive({
+        path: `${jobPath(submissionId)}/logs/tail`,
+        purpose: "follow the job's log",
+        onText,
+        signal,
+      }),
+    async tasks(jobId, options) {
+      const filter = `filter_keys=job_id&filter_predicates=%3D&filter_values=${encodeURIComponent(jobId)}`;
+      // Not in detail, which would bring the job's environment variables along. 10,000 is the most that Ray takes.
+      const answer = await read(tasksAnswer, `/api/v0/tasks?${filter}&limit=10000`, 'list the tasks of a job', options);
+      return answer.data.result.result;
     },
     async stopJob(submissionId, options) {
       const answer = await call(stopAnswer, {

@@ -121,6 +121,28 @@ export type RayJob = v.InferOutput<typeof jobAnswer>;
 
 export const jobsAnswer = v.array(jobAnswer);
 
+const task = v.pipe(
+  v.looseObject({
+    task_id: v.string(),
+    attempt_number: v.number(),
+    name: v.string(),
+    state: v.string(),
+  }),
+  v.transform((raw) => ({
+    id: raw.task_id,
+    /** 0 for the first. */
+    attempt: raw.attempt_number,
+    name: raw.name,
+    /** Each version of Ray may have more steps before the last three, which are RUNNING, FINISHED and FAILED. */
+    state: raw.state,
+  })),
+  v.readonly(),
+);
+/** One attempt of a task. */
+export type RayTask = v.InferOutput<typeof task>;
+
+export const tasksAnswer = v.looseObject({ data: v.looseObject({ result: v.looseObject({ result: v.array(task) }) }) });
+
 export const logsAnswer = v.looseObject({ logs: v.string() });
 
 export const stopAnswer = v.looseObject({ stopped: v.boolean() });

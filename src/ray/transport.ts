@@ -3,6 +3,7 @@ import { withoutCredentials } from './address';
 import { createDispatcher } from './dispatcher';
 import { explainNoAnswer, explainStatus, explainTimeOut, type RequestFacts } from './explain';
 import { RayError } from './rayError';
+import { receiveTexts } from './socket';
 
 /** Where a cluster's Jobs API is. */
 export interface RayEndpoint {
@@ -27,6 +28,11 @@ export interface RayCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface RayReceiving extends Pick<RayCall, 'path' | 'purpose'> {
+  readonly onText: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
 export interface Transport {
   readonly facts: (purpose: string) => RequestFacts;
   /**
@@ -36,6 +42,12 @@ export interface Transport {
    * @throws RayError for any other answer or none; the signal's reason when it aborts.
    */
   send(call: RayCall): Promise<string>;
+  /**
+   * Opens a WebSocket and hands over each text that comes, until it is closed.
+   *
+   * @throws RayError when it could not be opened; the signal's reason when that is aborted.
+   */
+  receive(call: RayReceiving): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,8 +102,21 @@ export function createTransport(endpoint: RayEndpoint): Transport {
     }
   }
 
+  // Behind a proxy on the way out it depends on the host's own patches of Node's modules whether it can be opened, as
+  // VS Code has them; who receives must do without as well.
+  async function receive({ path, purpose, onText, signal }: RayReceiving): Promise<void> {
+    await receiveTexts(base + path, {
+      headers: commonHeaders(endpoint),
+      ca: endpoint.ca,
+      facts: facts(purpose),
+      hide: (text) => hidden(text, secrets),
+      onText,
+      signal,
+    });
+  }
+
   // Destroyed, not closed: closing would wait for requests that nobody waits for any more.
-  return { facts, send, close: () => dispatcher.destroy() };
+  return { facts, send, receive, close: () => dispatcher.destroy() };
 }
 
 /** A text without what must not be shown. What is short is a word such as `on`, and would hide half a sentence. */
@@ -99,12 +124,18 @@ export function hidden(text: string, secrets: readonly string[]): string {
   return secrets.filter(({ length }) => length >= 6).reduce((rest, one) => rest.replaceAll(one, '<hidden>'), text);
 }
 
-function headersOf(call: RayCall, { token, headers }: RayEndpoint): Record<string, string> {
+function commonHeaders({ token, headers }: RayEndpoint): Record<string, string> {
   return {
     // Ray 2.49 answers 500 to whoever does not say who they are. Not as a browser would: see below.
     'user-agent': 'shardboard',
     ...headers,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+}
+
+function headersOf(call: RayCall, endpoint: RayEndpoint): Record<string, string> {
+  return {
+    ...commonHeaders(endpoint),
     // On reads, on purpose: Ray takes the reader for a browser and puts `<redacted>` in place of the values of
     // runtime_env.env_vars, so that no secret of any job reaches us. On writes Ray would answer 405.
     ...(call.method === 'GET' ? { 'sec-fetch-mode': 'cors' } : {}),

@@ -11,6 +11,8 @@ export interface FakeRay {
   logsRead(): number;
   /** Every question fails like this from now on; undefined ends it. */
   fail(error: Error | undefined): void;
+  /** Another cluster answers from now on, with this session name. */
+  become(sessionName: string): void;
   /** Submitting fails like this. */
   refuse(error: Error): void;
 }
@@ -22,6 +24,7 @@ export function createFakeRay(): FakeRay {
   const jobs = new Map<string, { status: RayJob['status']; log: string }>();
   let logsRead = 0;
   let failure: Error | undefined;
+  let session = 'session_1';
   let refusal: Error | undefined;
   const job = (id: string) => {
     if (failure) {
@@ -41,11 +44,14 @@ export function createFakeRay(): FakeRay {
     fail: (error) => {
       failure = error;
     },
+    become: (sessionName) => {
+      session = sessionName;
+    },
     refuse: (error) => {
       refusal = error;
     },
     client: {
-      version: unused,
+      version: async () => ({ rayVersion: '2.60.0', sessionName: session }),
       pythonVersion: unused,
       nodes: unused,
       usage: unused,
@@ -86,6 +92,10 @@ export function createFakeRay(): FakeRay {
         logsRead += 1;
         return job(id).log;
       },
+      tailJobLogs: async () => {
+        throw new Error('The logs of these tests are too short for a socket.');
+      },
+      tasks: unused,
       stopJob: async (id) => {
         stopped.push(id);
         jobs.set(id, { status: 'STOPPED', log: jobs.get(id)?.log ?? '' });

@@ -281,7 +281,16 @@ describe('the runs', () => {
   it('says so when the cluster does not know the job any more', async () => {
     const id = await submit();
     ray.fail(new RayError('not_found', 'No such job.'));
-    assert.equal((await until(id, (run) => run.status === 'lost')).answered, 0);
+    const lost = await until(id, (run) => run.status === 'lost');
+    assert.equal(lost.answered, 0);
+    assert.match(lost.message ?? '', /somebody deleted it/);
+  });
+
+  it('says that the cluster is gone when another one answers at its address', async () => {
+    const id = await submit();
+    ray.become('session_2');
+    ray.fail(new RayError('not_found', 'No such job.'));
+    assert.match((await until(id, (run) => run.status === 'lost')).message ?? '', /is gone/);
   });
 
   it('keeps a request that Ray refused, with the reason, and no key', async () => {
