@@ -111,12 +111,13 @@ def read_answers(output_folder: Path, fingerprint: Fingerprint, *, but: frozense
     for path in sorted(output_folder.glob(f"{FOLDER}/*{SUFFIX}")):
         header = _header(next(_whole_lines(path), b""))
         if header:
-            logs.append((header.number, path))
-            _refuse_another_run(output_folder, header.run, fingerprint, but)
-    stored = Stored(edition=max((number for number, _ in logs), default=0))
-    for number, path in logs:
-        if number == stored.edition:
-            _read_log(path, stored)
+            logs.append((header, path))
+    stored = Stored(edition=max((header.number for header, _ in logs), default=0))
+    newest = [(header.run, path) for header, path in logs if header.number == stored.edition]
+    for run, _ in newest:
+        _refuse_another_run(output_folder, run, fingerprint, but)
+    for _, path in newest:
+        _read_log(path, stored)
     if stored.broken:
         logger.warning("%d damaged lines of earlier answers are left out; they are asked again.", stored.broken)
     return stored

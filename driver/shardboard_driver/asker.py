@@ -63,6 +63,7 @@ class ShardWork:
     """Positions and keys."""
     stored: dict[AnswerKey, Row] = field(default_factory=dict)
     """Answers to score again; with them nothing is asked."""
+    attempt: int = 0
 
 
 @dataclass(frozen=True)

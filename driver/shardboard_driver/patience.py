@@ -10,7 +10,7 @@ import aiohttp
 
 from .rows import AnswerKey
 
-FEWEST_FAILURES = 8
+FEWEST_FAILURES = 5
 """In a row, before the endpoint is given up; more when more requests are in flight."""
 
 MOST_QUESTIONS = 8
@@ -76,10 +76,11 @@ class Patience:
     Without giving up, a dead endpoint would be asked for hours, a dozen requests a problem, for a score of 0.
     """
 
-    def __init__(self, in_flight: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit = max(in_flight, FEWEST_FAILURES)
-        self._fewest_questions = max(2, min(in_flight, MOST_QUESTIONS))
+    def __init__(self, in_flight: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+        """:param in_flight: how many requests of the process may be in flight now."""
+        self._in_flight = in_flight
         self._clock = clock
+        self._fewest_questions = 1
         self._failures = 0
         self._questions: set[AnswerKey] = set()
         self._since = 0.0
@@ -89,6 +90,11 @@ class Patience:
         """Something was answered."""
         self._failures = 0
         self._questions.clear()
+
+    def insist(self) -> None:
+        """The endpoint was given up and found alive: one question that fails is no reason to do it again."""
+        self._fewest_questions = 2
+        self.succeeded()
 
     def failed(self, question: AnswerKey, kind: FailureKind, said: str) -> None:
         """
@@ -103,7 +109,10 @@ class Patience:
         self._failures += 1
         self._questions.add(question)
         lasted = kind == "lasting" or self._clock() - self._since >= FEWEST_SECONDS
-        if self._failures >= self._limit and len(self._questions) >= self._fewest_questions and lasted:
+        in_flight = self._in_flight()
+        enough = self._failures >= max(in_flight, FEWEST_FAILURES)
+        different = len(self._questions) >= max(self._fewest_questions, min(in_flight, MOST_QUESTIONS))
+        if enough and different and lasted:
             raise EndpointGivenUp(f"The endpoint failed {self._failures} times in a row, last: {said}")
 
     def pause_before(self, attempt: int, error: BaseException) -> float:

@@ -60,7 +60,7 @@ class Pool:
         self._limit = 0
         self._shards: list[AskedShard] = []
         self._asking: set[asyncio.Task[None]] = set()
-        self._patience = Patience(setup.request.requests_in_flight)
+        self._patience = Patience(lambda: self._limit)
         self._recovered: dict[AnswerKey, Row] = {}
         self._seeds: dict[int, asyncio.Task[SeedResult]] = {}
 
@@ -87,8 +87,9 @@ class Pool:
     def add(self, work: ShardWork) -> AskedShard:
         """Begins a shard."""
         shard = AskedShard(work)
-        # A shard that comes after the endpoint was given up comes because it lives again.
-        self._patience.succeeded()
+        if work.attempt > 0:
+            # It may come after the endpoint was given up, because that lives.
+            self._patience.insist()
         for position, key in shard.work.questions:
             row = self._recovered.pop(key, None)
             if row is not None and outcome_of(row) in ("ok", "truncated", "empty"):

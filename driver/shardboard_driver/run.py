@@ -130,7 +130,7 @@ def _scoring_again(plan: Plan, earlier: Stored) -> Callable[[int], Iterator[tupl
 
 
 def _to_score(earlier: Stored, *, scores_again: bool) -> dict[AnswerKey, Row]:
-    """Answers of the model that are only to be scored: all of them, or those on which the scorer or the judge failed."""
+    """Answers of the model that are only to be scored: all of them, or those on which scorer or judge failed."""
     wanted = (*SCORED, *TO_SCORE) if scores_again else TO_SCORE
     return {key: row for key, row in earlier.rows.items() if outcome_of(row) in wanted}
 

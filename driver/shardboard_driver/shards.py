@@ -196,7 +196,7 @@ class _Scheduler:
                 self._give_up(shard, ENDED["budget"])
                 continue
             stored = {key: self._run.stored[key] for _, key in questions if key in self._run.stored}
-            process.ask(shard, ShardWork(shard.index, questions, stored))
+            process.ask(shard, ShardWork(shard.index, questions, stored, shard.attempt))
 
     def _affordable(self, questions: list[tuple[int, AnswerKey]]) -> list[tuple[int, AnswerKey]]:
         """As many of the questions as the budget allows beside those that are being asked."""

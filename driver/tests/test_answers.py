@@ -117,6 +117,15 @@ def test_a_new_edition_takes_the_place_of_the_one_before(tmp_path: Path) -> None
     assert len(read_answers(tmp_path, FINGERPRINT).rows) == 2
 
 
+def test_only_the_newest_edition_must_fit(tmp_path: Path) -> None:
+    keep(tmp_path, "1-000", row(1))
+    changed = FINGERPRINT | {"benchmark files": "changed"}
+    write_edition(tmp_path, "2", Edition(changed, 1), [row(1)])
+    assert read_answers(tmp_path, changed).rows
+    with pytest.raises(RunFailure, match="other benchmark files"):
+        read_answers(tmp_path, FINGERPRINT | {"benchmark files": "changed again"})
+
+
 def test_an_edition_that_was_not_finished_does_not_count(tmp_path: Path) -> None:
     keep(tmp_path, "1-000", row(1, reward=0.0))
     unfinished = log_path(tmp_path, "2").with_suffix(".unfinished")

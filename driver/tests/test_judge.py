@@ -59,7 +59,7 @@ def row_of(behaviour: Any, environment: EvalEnvironment, *, with_judge: bool = T
     async def run(request: RunRequest) -> Row:
         solver = open_model(request, None)
         judge = ModelClient(request.model_url, "judge", retry=RetryConfig(max_retries=0)) if with_judge else None
-        asking = Asking(environment, solver, judge, Patience(1), attempts=3, timeout_s=60)
+        asking = Asking(environment, solver, judge, Patience(lambda: 1), attempts=3, timeout_s=60)
         try:
             return await ask(Question(0, 1, 0, await environment.seed(1)), asking)
         finally:
@@ -112,7 +112,7 @@ def test_a_judge_that_is_back_judges_the_stored_answer() -> None:
         judge = ModelClient(url, "judge", retry=RetryConfig(max_retries=0))
         environment = Judged()
         # A solver that must not be asked.
-        asking = Asking(environment, open_model(make_request(Path("/unused")), None), judge, Patience(1), 1, 60)
+        asking = Asking(environment, open_model(make_request(Path("/unused")), None), judge, Patience(lambda: 1), 1, 60)
         try:
             return await score_again(Question(0, 1, 0, await environment.seed(1)), failed, asking)
         finally:

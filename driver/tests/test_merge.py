@@ -45,7 +45,7 @@ async def ask_all(request: RunRequest, plan: Plan) -> list[Row]:
     """One answer after the other, so that the k-th request for a prompt is its k-th repeat."""
     rows: list[Row] = []
     environment, solver = Sums(PROBLEMS), open_model(request, None)
-    asking = Asking(environment, solver, None, Patience(1), attempts=3, timeout_s=60)
+    asking = Asking(environment, solver, None, Patience(lambda: 1), attempts=3, timeout_s=60)
     for shard in range(SHARDS):
         for position, (problem, repeat) in plan.keys(shard):
             question = Question(position, problem, repeat, await environment.seed(problem))

@@ -70,7 +70,7 @@ def test_words_for_failures() -> None:
 
 
 def test_pauses_grow_apart_from_each_other_and_have_an_end() -> None:
-    waiting = Patience(4)
+    waiting = Patience(lambda: 4)
     for attempt, middle in ((2, 1.0), (3, 2.0), (4, 4.0), (5, 8.0), (12, 8.0)):
         pauses = {waiting.pause_before(attempt, http_error(500)) for _ in range(50)}
         assert len(pauses) > 40
@@ -81,7 +81,7 @@ def test_pauses_grow_apart_from_each_other_and_have_an_end() -> None:
 
 def test_what_a_server_orders_holds_for_all_questions() -> None:
     clock = Clock()
-    waiting = Patience(4, clock)
+    waiting = Patience(lambda: 4, clock)
     assert waiting.pause_before(2, http_error(429, {"Retry-After": "7"})) == 7
     assert waiting.silence() == 7
     # A shorter order does not shorten a longer one.
@@ -94,18 +94,21 @@ def test_what_a_server_orders_holds_for_all_questions() -> None:
 
 def test_an_order_may_be_a_date() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < Patience(4).pause_before(2, http_error(503, {"Retry-After": later})) <= 30
+    assert 25 < Patience(lambda: 4).pause_before(2, http_error(503, {"Retry-After": later})) <= 30
 
 
 @pytest.mark.parametrize("order", ["soon", "-5", "", "Wed, 99 Foo"])
 def test_an_order_that_is_none_is_not_obeyed(order: str) -> None:
-    waiting = Patience(4)
+    waiting = Patience(lambda: 4)
     assert waiting.pause_before(2, http_error(429, {"Retry-After": order})) <= 1.5
     assert waiting.silence() == 0
 
 
 def test_an_order_to_wait_for_a_day_is_not_obeyed_to_the_letter() -> None:
-    assert Patience(4).pause_before(2, http_error(429, {"Retry-After": "86400"})) == patience.LONGEST_ORDERED_PAUSE_S
+    assert (
+        Patience(lambda: 4).pause_before(2, http_error(429, {"Retry-After": "86400"}))
+        == patience.LONGEST_ORDERED_PAUSE_S
+    )
 
 
 def fail(waiting: Patience, questions: int, times: int, kind: patience.FailureKind = "passing") -> None:
@@ -115,7 +118,7 @@ def fail(waiting: Patience, questions: int, times: int, kind: patience.FailureKi
 
 def test_an_endpoint_that_only_fails_is_given_up() -> None:
     clock = Clock()
-    waiting = Patience(4, clock)
+    waiting = Patience(lambda: 4, clock)
     fail(waiting, questions=4, times=20)
     # A server that is being started anew fails everything, for a moment.
     clock.now += patience.FEWEST_SECONDS
@@ -124,17 +127,17 @@ def test_an_endpoint_that_only_fails_is_given_up() -> None:
 
 
 def test_what_lasts_is_not_waited_for() -> None:
-    with pytest.raises(EndpointGivenUp, match="failed 8 times"):
-        fail(Patience(4), questions=4, times=8, kind="lasting")
+    with pytest.raises(EndpointGivenUp, match="failed 5 times"):
+        fail(Patience(lambda: 4), questions=4, times=5, kind="lasting")
 
 
 def test_a_busy_server_is_there() -> None:
-    fail(Patience(4), questions=4, times=1000, kind="busy")
+    fail(Patience(lambda: 4), questions=4, times=1000, kind="busy")
 
 
 def test_one_answer_is_a_sign_of_life() -> None:
     clock = Clock()
-    waiting = Patience(4, clock)
+    waiting = Patience(lambda: 4, clock)
     for _ in range(10):
         fail(waiting, questions=4, times=7)
         clock.now += 60
@@ -143,7 +146,22 @@ def test_one_answer_is_a_sign_of_life() -> None:
 
 def test_a_few_questions_that_nobody_can_answer_are_not_the_endpoints_end() -> None:
     clock = Clock()
-    waiting = Patience(64, clock)
+    waiting = Patience(lambda: 64, clock)
     for _ in range(200):
         fail(waiting, questions=3, times=1)
         clock.now += 1
+
+
+def test_one_question_alone_is_the_endpoints_end_until_that_was_found_alive() -> None:
+    clock = Clock()
+    waiting = Patience(lambda: 1, clock)
+    fail(waiting, questions=1, times=10)
+    clock.now += patience.FEWEST_SECONDS
+    with pytest.raises(EndpointGivenUp):
+        fail(waiting, questions=1, times=1)
+    waiting.insist()
+    fail(waiting, questions=1, times=10)
+    clock.now += 60
+    fail(waiting, questions=1, times=10)
+    with pytest.raises(EndpointGivenUp):
+        fail(waiting, questions=2, times=2)

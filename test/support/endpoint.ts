@@ -23,7 +23,17 @@ export interface TestEndpointOptions {
   readonly latencyMs?: number;
   /** Status instead of an answer, for these questions. */
   readonly fail?: { readonly status: number; readonly when: (question: string) => boolean };
+  /** What goes wrong with a question that is asked for the n-th time, counted from 1; undefined when it is answered. */
+  readonly misbehave?: (question: string, time: number) => Misbehaviour | undefined;
 }
+
+/** A way in which an endpoint does not answer as it should. */
+export type Misbehaviour =
+  | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'body'; readonly body: string }
+  /** Answered rightly but for this. */
+  | { readonly kind: 'answer'; readonly content?: string; readonly finishReason?: string }
+  | { readonly kind: 'hang' | 'reset' | 'cutOff' };
 
 export async function startEndpoint(options: TestEndpointOptions = {}): Promise<TestEndpoint> {
   const asked = new Map<string, number>();
@@ -57,6 +67,11 @@ export async function startEndpoint(options: TestEndpointOptions = {}): Promise<
         }
       });
     }
+    const wrong = options.misbehave?.(question, asked.get(question) ?? 0);
+    if (wrong && wrong.kind !== 'answer') {
+      misbehave(wrong, response);
+      return;
+    }
     if (options.fail?.when(question)) {
       send(response, options.fail.status, { error: { message: 'Made to fail' } });
       return;
@@ -67,7 +82,11 @@ export async function startEndpoint(options: TestEndpointOptions = {}): Promise<
       object: 'chat.completion',
       model: 'test',
       choices: [
-        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: `The answer is ${first + second}` } },
+        {
+          index: 0,
+          finish_reason: wrong?.finishReason ?? 'stop',
+          message: { role: 'assistant', content: wrong?.content ?? `The answer is ${first + second}` },
+        },
       ],
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     });
@@ -106,6 +125,29 @@ export async function startEndpoint(options: TestEndpointOptions = {}): Promise<
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function misbehave(wrong: Exclude<Misbehaviour, { kind: 'answer' }>, response: ServerResponse): void {
+  switch (wrong.kind) {
+    case 'status':
+      response.writeHead(wrong.status, { 'content-type': 'application/json', ...wrong.headers });
+      response.end(JSON.stringify({ error: { message: 'Made to fail' } }));
+      break;
+    case 'body':
+      response.writeHead(200, { 'content-type': wrong.body.startsWith('<') ? 'text/html' : 'application/json' });
+      response.end(wrong.body);
+      break;
+    case 'cutOff':
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"choices": [{"mess', () => response.destroy());
+      break;
+    case 'reset':
+      response.destroy();
+      break;
+    case 'hang':
+      // Until the endpoint is closed.
+      break;
+  }
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
