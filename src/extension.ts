@@ -1,7 +1,9 @@
 /** The composition root: makes the parts and hands them to each other. */
 import { delimiter, isAbsolute, join } from 'node:path';
+import * as v from 'valibot';
 import * as vscode from 'vscode';
 import { createPracticeModel } from './benchmark/practiceModel';
+import type { RunPreset } from './benchmark/runPreset';
 import { createRuns } from './benchmark/runs';
 import { readCaFile } from './cluster/clusterAccess';
 import { loadClusterRecord } from './cluster/clusterRecord';
@@ -19,6 +21,7 @@ import {
 import { handToTerminals } from './commands/clusterInTerminals';
 import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
 import { continueRun, extendRun, scoreAgain } from './commands/continueRun';
+import { type CopyForm, copyRun, presetOfRun } from './commands/copyRun';
 import { createEvaluatorOffer } from './commands/evaluatorOffer';
 import { filterServers } from './commands/filterServers';
 import { findWorkspaceBenchmarks } from './commands/findWorkspaceBenchmarks';
@@ -31,10 +34,12 @@ import { joinCluster } from './commands/joinCluster';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
 import { openSetting } from './commands/openSetting';
+import { savePreset } from './commands/presets';
 import { refreshServers } from './commands/refreshServers';
 import { registerCommand, showError } from './commands/register';
 import { cancelRun, openBundle, openOutputFolder, openRunLog } from './commands/runCommands';
 import { runServer } from './commands/runServer';
+import { registerRunTasks } from './commands/runTasks';
 import { createServerTerminals } from './commands/serverTerminals';
 import { folderOf, setUpEnvironment } from './commands/setUpEnvironment';
 import { stopServer } from './commands/stopServer';
@@ -63,6 +68,13 @@ import { registerRunLogs } from './views/runLogs';
 import type { ServersNode } from './views/serversTree';
 import { registerServersView } from './views/serversView';
 import { registerStatusBar } from './views/statusBar';
+
+/** What is read of our own package.json. */
+const Manifest = v.object({
+  contributes: v.object({
+    commands: v.array(v.object({ command: v.string(), title: v.string(), category: v.string() })),
+  }),
+});
 
 /** What must be on disk before the window goes. */
 let flush: (() => Promise<void>) | undefined;
@@ -261,21 +273,26 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('stopJob', (line) => stopJob({ cluster, runs, runLogs: logs, jobLogs }, line));
   command('copyJobId', copyJobId);
   command('copyDashboardToken', () => copyDashboardToken(cluster));
-  command('submitBenchmark', async () => {
-    const findBenchmarks = () => findWorkspaceBenchmarks(parser);
-    panels.show(
-      await inTrust(() =>
-        submitBenchmark({ context, cluster, submit: evaluatorOffer.submit, practiceModel, keys, findBenchmarks }),
-      ),
-    );
-  });
+  const continuing = { cluster, runs, submit: evaluatorOffer.submit, practiceModel, keys };
+  const submitting = {
+    ...continuing,
+    context,
+    findBenchmarks: () => findWorkspaceBenchmarks(parser),
+    copy: (preset: RunPreset, form: CopyForm) => copyRun(continuing, preset, form),
+  };
+  command('submitBenchmark', async () => panels.show(await inTrust(() => submitBenchmark(submitting))));
   // For the button of an error; not in the palette.
   command('submitWithEvaluator', async (id) => panels.show(await inTrust(() => evaluatorOffer.take(id))));
-  const continuing = { cluster, runs, submit: evaluatorOffer.submit, practiceModel, keys };
   const shown = (id: unknown) => id ?? panels.active();
   command('continueRun', async (id) => panels.show(await inTrust(() => continueRun(continuing, shown(id)))));
   command('extendRun', async (id) => panels.show(await inTrust(() => extendRun(continuing, shown(id)))));
   command('scoreAgain', async (id) => panels.show(await inTrust(() => scoreAgain(continuing, shown(id)))));
+  const copyAs = (id: unknown, form: CopyForm) =>
+    inTrust(() => copyRun(continuing, presetOfRun(runs, shown(id)), form));
+  command('copyRunAsRayJob', (id) => copyAs(id, 'shell'));
+  command('copyRunAsPython', (id) => copyAs(id, 'python'));
+  command('savePreset', (id) => savePreset(presetOfRun(runs, shown(id))));
+  keep(registerRunTasks({ ...continuing, titleOf: commandTitle }));
   command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
   command('showResults', async (id) => {
     const run = typeof id === 'string' ? id : runs.latest();
@@ -335,6 +352,13 @@ export function activate(context: vscode.ExtensionContext): Exports {
       isClusterKnown = true;
       updateContext();
     }
+  }
+
+  /** The title of one of our commands, as the palette has it. */
+  function commandTitle(id: string): string | undefined {
+    const { commands } = v.parse(Manifest, context.extension.packageJSON).contributes;
+    const found = commands.find(({ command }) => command === id);
+    return found && `${found.category}: ${found.title}`;
   }
 
   async function readCa(): Promise<string | undefined> {

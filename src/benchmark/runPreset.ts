@@ -4,11 +4,13 @@
  *
  * The names are those of the request (`protocol/runRequest.ts`), of which most of it is made.
  */
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import * as v from 'valibot';
 import { UserError } from '../common/userError';
-import { budget, generation, prices, runRequest } from '../protocol/runRequest';
+import { budget, generation, type KeySource, prices, type RunRequest, runRequest } from '../protocol/runRequest';
 import type { OwnBenchmark } from './jobPackage';
+import { PRACTICE_MODEL_ID } from './practiceModel';
+import type { NewRunKey } from './runs';
 
 /** In place of an address: the practice model's port is another one each time it starts. */
 export const PRACTICE = 'practice';
@@ -134,4 +136,32 @@ export function benchmarkText(benchmark: string | OwnBenchmark, workspaceFolder:
   const below = workspaceFolder === undefined ? undefined : relative(workspaceFolder, benchmark.file);
   const file = below === undefined || below.startsWith('..') ? benchmark.file : below;
   return `${file}:${benchmark.name}`;
+}
+
+/** What a run that was submitted would be as a preset. Its keys' files went with it; VS Code may still have the keys. */
+export function presetOf(
+  request: RunRequest,
+  benchmark: string | OwnBenchmark,
+  workspaceFolder: string | undefined,
+): RunPreset {
+  const { version, task, outputPlace, outputFolder, gitCommit, gitDirty, suiteId, baselineId, ...chosen } = request;
+  return {
+    ...chosen,
+    benchmark: benchmarkText(benchmark, workspaceFolder),
+    modelUrl: isPractice(request) ? PRACTICE : request.modelUrl,
+    key: presetKeyOf(request.key),
+    judge: request.judge && { ...request.judge, key: presetKeyOf(request.judge.key) },
+    datasetKey: presetKeyOf(request.datasetKey),
+    resultsFolder: dirname(outputFolder),
+  };
+}
+
+/** Its port is another one each time, so its address does not tell. */
+function isPractice({ modelId, modelUrl }: RunRequest): boolean {
+  return modelId === PRACTICE_MODEL_ID && new URL(modelUrl).hostname === '127.0.0.1';
+}
+
+/** Where a key that was handed over came from. */
+export function presetKeyOf(key: KeySource | NewRunKey): PresetKey {
+  return key.source === 'file' || key.source === 'value' ? { source: 'stored' } : key;
 }

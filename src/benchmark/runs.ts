@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
+import { shellWord } from '../common/shellWord';
 import { messageOf, UserError } from '../common/userError';
-import { type RunRequest, runRequest } from '../protocol/runRequest';
+import { type Judge, type KeySource, runRequest } from '../protocol/runRequest';
 import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
@@ -24,6 +25,9 @@ const LONGEST_FAULT = 500;
 /** How long the end of cancelled runs is waited for before their cluster is stopped, in ms. Ray takes about three seconds. */
 const CANCEL_LIMIT_MS = 15_000;
 
+/** What a run may need a key for. */
+const KEYS = ['model', 'judge', 'dataset'] as const;
+
 /** The cluster a run is sent to. */
 export interface RunCluster {
   readonly name: string;
@@ -37,11 +41,16 @@ export interface RunCluster {
 
 /** What a person chose; paths and keys are worked out from it. What is left out of the request has its default. */
 export type NewRun = Readonly<
-  Omit<v.InferInput<typeof runRequest>, 'version' | 'benchmark' | 'key' | 'outputFolder' | 'gitCommit' | 'gitDirty'>
+  Omit<
+    v.InferInput<typeof runRequest>,
+    'version' | 'benchmark' | 'key' | 'judge' | 'datasetKey' | 'outputFolder' | 'gitCommit' | 'gitDirty'
+  >
 > & {
   /** The evaluator's own name, or a file of the user's. */
   readonly benchmark: string | OwnBenchmark;
   readonly key: NewRunKey;
+  readonly judge?: (Readonly<Omit<Judge, 'key'>> & { readonly key: NewRunKey }) | null;
+  readonly datasetKey?: NewRunKey;
   /** Absolute folder under which the run gets one of its own. */
   readonly resultsFolder: string;
   /** The folder of an earlier run, which this one takes up again: what has an answer there is not asked again. */
@@ -173,7 +182,7 @@ export function createRuns(options: RunsOptions): Runs {
   async function sweepKeys(): Promise<void> {
     const files = await readdir(keyFolder).catch(() => []);
     for (const file of files) {
-      const run = runs.get(file);
+      const run = runs.get(file.replace(/\.\w+$/, ''));
       if (!run || isOver(run)) {
         await rm(join(keyFolder, file), { force: true });
       }
@@ -181,7 +190,7 @@ export function createRuns(options: RunsOptions): Runs {
   }
 
   async function finish(run: Followed): Promise<void> {
-    await rm(join(keyFolder, run.record.id), { force: true });
+    await Promise.all(KEYS.map((which) => rm(keyFile(run.record.id, which), { force: true })));
     await save(run);
   }
 
@@ -210,12 +219,16 @@ export function createRuns(options: RunsOptions): Runs {
     });
   }
 
-  async function handOverKey(id: string, key: NewRunKey): Promise<RunRequest['key']> {
+  function keyFile(id: string, which: (typeof KEYS)[number]): string {
+    return join(keyFolder, `${id}.${which}`);
+  }
+
+  async function handOverKey(id: string, which: (typeof KEYS)[number], key: NewRunKey): Promise<KeySource> {
     if (key.source !== 'value') {
       return key;
     }
     await mkdir(keyFolder, { recursive: true, mode: 0o700 });
-    const path = join(keyFolder, id);
+    const path = keyFile(id, which);
     await writeFileAtomic(path, key.value, 0o600);
     return { source: 'file', path };
   }
@@ -237,6 +250,8 @@ export function createRuns(options: RunsOptions): Runs {
       const {
         benchmark,
         key,
+        judge,
+        datasetKey = { source: 'none' },
         resultsFolder,
         outputFolder = join(resultsFolder, id),
         bringsEvaluator,
@@ -247,7 +262,9 @@ export function createRuns(options: RunsOptions): Runs {
         ...asked,
         version: 2,
         benchmark: typeof benchmark === 'string' ? benchmark : packagedBenchmarkName(benchmark),
-        key: await handOverKey(id, key),
+        key: await handOverKey(id, 'model', key),
+        judge: judge ? { ...judge, key: await handOverKey(id, 'judge', judge.key) } : null,
+        datasetKey: await handOverKey(id, 'dataset', datasetKey),
         outputFolder,
         gitCommit: git?.commit ?? null,
         gitDirty: git?.isDirty ?? null,
@@ -388,7 +405,7 @@ async function send(
   await client.submitJob({
     submissionId: record.id,
     // What Ray installs for a job is in an environment of its own, in which `python` is the right one.
-    entrypoint: `${python === undefined || packages.length > 0 ? 'python' : quoted(python)} -u -m ${DRIVER_MODULE} request.json`,
+    entrypoint: `${python === undefined || packages.length > 0 ? 'python' : shellWord(python)} -u -m ${DRIVER_MODULE} request.json`,
     runtimeEnv: {
       workingDir,
       envVars: {
@@ -402,9 +419,4 @@ async function send(
     },
     metadata: { benchmark: record.benchmark, model: record.request.modelId, shards: String(record.request.shards) },
   });
-}
-
-/** A path as one word of a shell. */
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

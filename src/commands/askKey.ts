@@ -1,11 +1,9 @@
+import { PRACTICE } from '../benchmark/runPreset';
 import type { NewRunKey } from '../benchmark/runs';
 import { isHeadHere } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import type { ModelKeys } from './modelKeys';
 import type { Asker } from './multiStep';
-
-/** The practice model among the endpoints: its port changes, so it is known by a name. */
-export const PRACTICE = 'practice';
 
 /** Whether a key in a file reaches the cluster: only one on this machine. To another it must be known already. */
 export function canHandOverKeys(cluster: ClusterService): boolean {

@@ -1,17 +1,17 @@
-import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { PRACTICE_MODEL_ID, type PracticeModel } from '../benchmark/practiceModel';
+import type { PracticeModel } from '../benchmark/practiceModel';
+import { type PresetKey, presetKeyOf, presetOf, type RunPreset } from '../benchmark/runPreset';
 import type { NewRun, NewRunKey, Runs } from '../benchmark/runs';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { runTitle } from '../results-page/words';
-import { askKey, canHandOverKeys, PRACTICE } from './askKey';
+import { askKey, canHandOverKeys } from './askKey';
 import { clusterForRuns } from './clusterForRuns';
 import type { ModelKeys } from './modelKeys';
 import { type Asker, runSteps } from './multiStep';
+import { newRunOf, workspaceFolder } from './newRun';
 import { withProgress } from './register';
-import { startPracticeModel } from './togglePracticeModel';
 
 export interface ContinueDependencies {
   readonly cluster: ClusterService;
@@ -72,27 +72,15 @@ export async function scoreAgain(dependencies: ContinueDependencies, id: unknown
 }
 
 async function takeUp(dependencies: ContinueDependencies, run: RunSnapshot, changes: Changes): Promise<string> {
-  const { runs, practiceModel } = dependencies;
   const cluster = await clusterForRuns(dependencies.cluster);
-  const { request, own } = requestOf(runs, run);
-  // Its port is another each time, so its address does not tell.
-  const isPractice = request.modelId === PRACTICE_MODEL_ID && new URL(request.modelUrl).hostname === '127.0.0.1';
-  const key = await keyFor(dependencies, run, isPractice ? PRACTICE : request.modelUrl);
+  const { request, own } = requestOf(dependencies.runs, run);
+  const preset = presetOf(request, own ?? request.benchmark, workspaceFolder()?.uri.fsPath);
+  const key = await keyAtHand(dependencies, run, preset);
   return await withProgress(`Submitting ${run.benchmark}`, async () => {
-    const { version: _, benchmark, key: _key, ...same } = request;
-    return await dependencies.submit(
-      {
-        ...same,
-        task: 'ask',
-        ...changes,
-        benchmark: own ?? benchmark,
-        key,
-        modelUrl: isPractice ? await startPracticeModel(practiceModel) : request.modelUrl,
-        resultsFolder: dirname(request.outputFolder),
-        outputFolder: request.outputFolder,
-      },
-      cluster,
-    );
+    const { outputFolder, outputPlace, suiteId, baselineId } = request;
+    const same = await newRunOf({ ...preset, key }, dependencies);
+    const kept = { outputFolder, outputPlace, suiteId, baselineId };
+    return await dependencies.submit({ ...same, ...kept, task: 'ask', ...changes }, cluster);
   });
 }
 
@@ -119,23 +107,19 @@ function requestOf(runs: Runs, run: RunSnapshot): NonNullable<ReturnType<Runs['r
   return found;
 }
 
-/** The key as the run had it; asked for only when it is not at hand. */
-async function keyFor(dependencies: ContinueDependencies, run: RunSnapshot, endpoint: string): Promise<NewRunKey> {
-  const { request } = requestOf(dependencies.runs, run);
-  if (request.key.source !== 'file') {
-    return request.key;
+/** Where the key is, as the run had it; asked for only when it is not there any more. */
+async function keyAtHand(dependencies: ContinueDependencies, run: RunSnapshot, preset: RunPreset): Promise<PresetKey> {
+  const { key, modelUrl } = preset;
+  const isStored = key.source === 'stored' && canHandOverKeys(dependencies.cluster);
+  if (key.source !== 'stored' || (isStored && (await dependencies.keys.load(modelUrl)) !== undefined)) {
+    return key;
   }
-  // The file went with the run.
-  const stored = canHandOverKeys(dependencies.cluster) ? await dependencies.keys.load(endpoint) : undefined;
-  if (stored !== undefined) {
-    return { source: 'value', value: stored };
-  }
-  const step = async (ask: Asker): Promise<{ key?: NewRunKey }> => ({ key: await askKey(ask, dependencies, endpoint) });
-  const { key } = await runSteps<{ key?: NewRunKey }>(`Go on with ${runTitle(run)}`, [step], {});
-  if (!key) {
+  const step = async (ask: Asker): Promise<{ key?: NewRunKey }> => ({ key: await askKey(ask, dependencies, modelUrl) });
+  const asked = await runSteps<{ key?: NewRunKey }>(`Go on with ${runTitle(run)}`, [step], {});
+  if (!asked.key) {
     throw new vscode.CancellationError();
   }
-  return key;
+  return presetKeyOf(asked.key);
 }
 
 function wholeNumberFrom(least: number, value: string): string | undefined {

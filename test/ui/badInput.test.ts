@@ -122,8 +122,9 @@ test('a cluster that dies in the middle of a run is told, and so is the run', as
     [4, () => window.pick('Practice model')],
     [5, () => window.answer('practice')],
     [6, () => window.pick('No key')],
+    [7, () => window.pick('Submit')],
   ] as const) {
-    await window.question.filter({ hasText: `(${number}/6)` }).waitFor();
+    await window.question.filter({ hasText: `(${number}/7)` }).waitFor();
     await answer();
   }
   const page = await window.webview('body[data-place="panel"] [data-testid="run-status"][data-status="running"]');

@@ -109,6 +109,8 @@ test('the main job', { timeout: 15 * 60_000 }, async (main) => {
     await window.answer(PRACTICE_MODEL_ID);
     await question(6);
     await window.pick('No key');
+    await question(7);
+    await window.pick('Submit');
   });
 
   let page: Frame;
@@ -159,6 +161,11 @@ test('the main job', { timeout: 15 * 60_000 }, async (main) => {
     }
     await question(6);
     await window.pick('No key');
+    await question(7);
+    // The first run has told how large the benchmark is, and how long it takes.
+    await window.question.getByText(`${(PROBLEMS * MANY_REPEATS).toLocaleString('en')} calls`).waitFor();
+    await window.question.getByText(/judging by the last run/).waitFor();
+    await window.page.keyboard.press('Enter');
     page = await resultsPage('running');
     // Which shards get the two workers first is up to Ray.
     await page.locator('[data-testid^="shard-"][data-phase="running"]').first().waitFor();
@@ -202,7 +209,7 @@ test('the main job', { timeout: 15 * 60_000 }, async (main) => {
 
 /** Waits for the question with this number: filling in the one before would answer it twice. */
 async function question(number: number): Promise<void> {
-  await window.question.filter({ hasText: `(${number}/6)` }).waitFor();
+  await window.question.filter({ hasText: `(${number}/7)` }).waitFor();
 }
 
 /** The results page in the editor area. */

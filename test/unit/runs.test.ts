@@ -153,7 +153,7 @@ describe('the runs', () => {
 
   it('hands the key over in a file that only the user can read, and removes it when the run has ended', async () => {
     const id = await submit();
-    const keyFile = join(folder, 'runs', 'keys', id);
+    const keyFile = join(folder, 'runs', 'keys', `${id}.model`);
     assert.equal(await readFile(keyFile, 'utf8'), 'sk-CANARY-1234');
     assert.equal((await stat(keyFile)).mode & 0o777, 0o600);
     const request = unzipSync(ray.packages[0] ?? new Uint8Array())['request.json'];
@@ -233,7 +233,7 @@ describe('the runs', () => {
     isGone = true;
     const left = await until(id, (run) => run.status === 'lost');
     assert.match(left.message ?? '', /Join it again/);
-    assert.deepEqual(await readdir(join(folder, 'runs', 'keys')), [id]);
+    assert.deepEqual(await readdir(join(folder, 'runs', 'keys')), [`${id}.model`]);
     isUp = true;
     ray.set(id, { status: 'SUCCEEDED', log: START + HALF + END });
     await until(id, (run) => run.status === 'complete');
@@ -243,7 +243,7 @@ describe('the runs', () => {
   it('removes a key that no run needs any more', async () => {
     runs.dispose();
     await mkdir(join(folder, 'runs', 'keys'), { recursive: true });
-    await writeFile(join(folder, 'runs', 'keys', 'shardboard-forgotten'), 'sk-CANARY');
+    await writeFile(join(folder, 'runs', 'keys', 'shardboard-forgotten.judge'), 'sk-CANARY');
     runs = open();
     await runs.restore();
     await noKeyIsLeft();

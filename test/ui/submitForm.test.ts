@@ -1,0 +1,192 @@
+/** The form of a run as a person fills it in: the summary, its settings, a preset, and what is sent in the end. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { strFromU8, unzipSync } from 'fflate';
+import clusterMetadata from '../fixtures/ray/cluster-metadata.json';
+import clusterStatus from '../fixtures/ray/cluster-status.json';
+import nodes from '../fixtures/ray/nodes.json';
+import nodesSummary from '../fixtures/ray/nodes-summary.json';
+import version from '../fixtures/ray/version.json';
+import { projectRoot } from '../support/projectRoot';
+import { copySamples, type SamplesCopy } from '../support/samplesCopy';
+import { type CodeWindow, openWindow } from '../support/vscode/window';
+
+const pictures = join(projectRoot, 'test-results', 'submit-form');
+const packages: Buffer[] = [];
+let samples: SamplesCopy;
+let ray: Server;
+let window: CodeWindow;
+
+before(async () => {
+  await mkdir(pictures, { recursive: true });
+  samples = await copySamples();
+  await writeFile(join(samples.folder, 'benchmarks', '.gitignore'), 'scratch\n');
+  await mkdir(join(samples.folder, 'benchmarks', 'scratch'));
+  ray = await startRay();
+  window = await openWindow({ folder: samples.folder, vsix: join(projectRoot, 'shardboard.vsix') });
+  await window.quickOpen('gym/with_ray.py');
+  await window.runCommand('Shardboard: Join Ray Cluster');
+  await window.pick('Another address');
+  await window.answer(`http://127.0.0.1:${(ray.address() as AddressInfo).port}`);
+  await window.statusBarItem(/Ray: .* CPUs/).waitFor();
+});
+
+after(async () => {
+  await window?.close();
+  ray?.closeAllConnections();
+  ray?.close();
+  await samples?.remove();
+});
+
+test('what cannot be run is shown with the reason, and cannot be chosen', async () => {
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  await question('(1/7)');
+  await window.question.locator('input').first().fill('humaneval');
+  await row('humaneval').filter({ hasText: 'Cannot be run here: it needs containers' }).click();
+  await window.question.locator('input').first().fill('');
+  await question('(1/7)');
+  await window.pick('word_problems');
+  await question('(2/7)');
+});
+
+test('the last step says what the run will be, in every theme', async () => {
+  await window.answer('4');
+  await question('(3/7)');
+  await window.answer('2');
+  await question('(4/7)');
+  await window.pick('Another endpoint');
+  await window.question.getByPlaceholder('https://example.com/v1').waitFor();
+  await window.answer('https://models.example.com/v1');
+  await question('(5/7)');
+  await window.answer('test-model');
+  await question('(6/7)');
+  await window.pick('No key');
+  await question('(7/7)');
+  await row('Cluster').filter({ hasText: '127.0.0.1' }).waitFor();
+  await row('Benchmark').filter({ hasText: 'benchmarks/word_problems.py:word_problems' }).waitFor();
+  await row('Questions').filter({ hasText: '2 repeats' }).filter({ hasText: 'in 4 shards' }).waitFor();
+  await row('Package').filter({ hasText: 'word_problems.jsonl' }).filter({ hasText: 'Left out: scratch' }).waitFor();
+  await window.screenshot(join(pictures, 'summary.png'));
+});
+
+test('a setting is changed, and a wrong one is said to be', async () => {
+  await window.pick('More settings');
+  await openSetting('Problems at most');
+  await window.answer('0');
+  await window.question.getByText('A whole number from 1 on, or nothing').waitFor();
+  await window.answer('3');
+  await row('Problems at most').filter({ hasText: '3' }).waitFor();
+  await window.screenshot(join(pictures, 'settings.png'));
+  await window.page.keyboard.press('Escape');
+  await row('Cannot be submitted yet').filter({ hasText: 'at most 3 shards' }).waitFor();
+  await row('Cannot be submitted yet').click();
+  await window.pick('More settings');
+  await openSetting('Shards');
+  await window.answer('3');
+  await openSetting('Temperature');
+  await window.answer('0.7');
+  await row('Temperature').filter({ hasText: '0.7' }).waitFor();
+  await window.page.keyboard.press('Escape');
+  await row('More settings').filter({ hasText: 'Problems at most: 3, Temperature: 0.7' }).waitFor();
+  await row('Submit').first().waitFor();
+});
+
+test('it is copied for the stock launcher', async () => {
+  await window.pick('Copy as ray job submit');
+  await window.toast('The command is on the clipboard').waitFor();
+  const copied = await window.page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /--benchmark word_problems\.py:word_problems/);
+  assert.match(copied, /left out: temperature 0\.7/);
+});
+
+test('it is kept as a preset, which answers all questions at once, and is sent as it stands', async () => {
+  await question('(7/7)');
+  await window.pick('Save as preset');
+  await window.question.filter({ hasText: 'Name of the preset' }).waitFor();
+  await window.answer('pilot');
+  await question('(7/7)');
+  await window.page.keyboard.press('Escape');
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  await row('pilot').filter({ hasText: 'benchmarks/word_problems.py:word_problems · test-model, 3 shards' }).waitFor();
+  for (const theme of ['light', 'dark', 'high contrast'] as const) {
+    await window.page.keyboard.press('Escape');
+    await window.setTheme(theme);
+    await window.runCommand('Shardboard: Submit Sharded Benchmark');
+    await question('(1/7)');
+    await window.screenshot(join(pictures, `benchmarks, ${theme}.png`));
+    await window.pick('pilot');
+    await question('(2/2)');
+    await row('Package').filter({ hasText: 'Left out: scratch' }).waitFor();
+    await window.screenshot(join(pictures, `summary, ${theme}.png`));
+    await window.pick('More settings');
+    await row('Top p').waitFor();
+    await window.screenshot(join(pictures, `settings, ${theme}.png`));
+    await window.page.keyboard.press('Escape');
+    await question('(2/2)');
+  }
+  const settings = JSON.parse(await readFile(join(samples.folder, '.vscode', 'settings.json'), 'utf8'));
+  assert.deepEqual(settings['shardboard.presets'].pilot, {
+    benchmark: 'benchmarks/word_problems.py:word_problems',
+    shards: 3,
+    repeats: 2,
+    modelUrl: 'https://models.example.com/v1',
+    modelId: 'test-model',
+    maxProblems: 3,
+    generation: { temperature: 0.7 },
+  });
+
+  await window.pick('Submit');
+  await window.webview('body[data-place="panel"] [data-testid="run-status"]');
+  const request = JSON.parse(strFromU8(unzipSync(packages[0] ?? Buffer.of())['request.json'] ?? new Uint8Array()));
+  assert.deepEqual(
+    [request.shards, request.repeats, request.maxProblems, request.generation.temperature, request.requestsInFlight],
+    [3, 2, 3, 0.7, 64],
+  );
+});
+
+/** Waits for the question with this number. */
+async function question(place: string): Promise<void> {
+  await window.question.filter({ hasText: place }).waitFor();
+}
+
+/** Takes a setting, and waits until its value is asked for. */
+async function openSetting(label: string): Promise<void> {
+  await window.pick(label);
+  await window.question.locator('.quick-input-message').filter({ hasText: label }).waitFor();
+}
+
+function row(text: string) {
+  return window.question.locator('.quick-input-list .monaco-list-row').filter({ hasText: text });
+}
+
+/** A cluster that takes packages and jobs, and lets none of them start. */
+async function startRay(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const { method, url = '' } = request;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (method === 'PUT') {
+        packages.push(Buffer.concat(chunks));
+      }
+      const job = { type: 'SUBMISSION', status: 'PENDING', entrypoint: '', submission_id: url.split('/').at(-1) };
+      const answers: Readonly<Record<string, unknown>> = {
+        '/api/version': version,
+        '/api/v0/cluster_metadata': clusterMetadata,
+        '/api/v0/nodes?limit=10000': nodes,
+        '/api/cluster_status': clusterStatus,
+        '/nodes?view=summary': nodesSummary,
+        '/api/jobs/': method === 'POST' ? { submission_id: 'ours', job_id: 'ours' } : [],
+      };
+      const isKnown = url in answers || method === 'PUT' || url.startsWith('/api/jobs/shardboard-');
+      response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answers[url] ?? job));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
