@@ -28,7 +28,7 @@ const programs = new Map([
       'src/gym/readerWorker.ts',
     ],
   ],
-  ['ray', ['src/cluster/clusterWatcher.ts', 'test/support/windowProgram.ts']],
+  ['ray', ['src/cluster/clusterWatcher.ts', 'test/support/followerProgram.ts', 'test/support/windowProgram.ts']],
   [
     'host',
     [

@@ -2,6 +2,8 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import * as v from 'valibot';
 import * as vscode from 'vscode';
+import { withOthers } from './benchmark/allRuns';
+import { createOtherRuns } from './benchmark/otherRuns';
 import { createPracticeModel } from './benchmark/practiceModel';
 import type { RunPreset } from './benchmark/runPreset';
 import { createRuns } from './benchmark/runs';
@@ -18,6 +20,7 @@ import {
   startCluster,
   stopCluster,
 } from './commands/clusterCommands';
+import { nameOfCluster } from './commands/clusterForRuns';
 import { handToTerminals } from './commands/clusterInTerminals';
 import { clusterResources, isClusterKept, onDidChangeKept } from './commands/clusterSettings';
 import { continueRun, extendRun, scoreAgain } from './commands/continueRun';
@@ -29,7 +32,7 @@ import { goToConfiguration } from './commands/goToConfiguration';
 import { goToServer } from './commands/goToServer';
 import { installPackageCommand } from './commands/installPackage';
 import { inTrust } from './commands/inTrust';
-import { clientOf, copyJobId, openJobLog, stopJob } from './commands/jobCommands';
+import { clientOf, copyJobId, jobOf, openJobLog, stopJob } from './commands/jobCommands';
 import { joinCluster } from './commands/joinCluster';
 import { createJoinedStore } from './commands/joinedStore';
 import { createModelKeys } from './commands/modelKeys';
@@ -141,14 +144,30 @@ export function activate(context: vscode.ExtensionContext): Exports {
     }),
   );
 
+  const others = keep(
+    createOtherRuns({
+      cluster() {
+        const state = cluster.state();
+        const client = cluster.client();
+        return state.kind === 'running' && client
+          ? { name: nameOfCluster(state), sessionName: state.sessionName, client }
+          : undefined;
+      },
+      isOwn: (id) => runs.snapshot(id) !== undefined,
+      logError,
+    }),
+  );
+  keep(cluster.onDidLook(() => others.see(cluster.activity().jobs ?? [])));
+  const allRuns = withOthers(runs, others);
+
   flush = () => runs.flush();
   const evaluatorOffer = keep(createEvaluatorOffer(runs, (error) => void showError(error, log)));
 
-  const panels = keep(registerResultsPanels(context, runs, runAction));
-  keep(registerResultsView(context, runs, runAction));
-  const clusterView = keep(registerClusterView(cluster, runs));
-  keep(registerStatusBar(cluster, runs));
-  const logs = keep(registerRunLogs(runs));
+  const panels = keep(registerResultsPanels(context, allRuns, runAction));
+  keep(registerResultsView(context, allRuns, runAction));
+  const clusterView = keep(registerClusterView(cluster, allRuns));
+  keep(registerStatusBar(cluster, allRuns));
+  const logs = keep(registerRunLogs(allRuns));
   const jobLogs = keep(registerJobLogs((id) => clientOf(cluster).jobLogs(id)));
   const files = createWorkspaceSourceFiles();
   const packages = keep(createChosenPackages(interpreters));
@@ -269,8 +288,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('copyAddress', () => copyAddress(cluster));
   command('refreshCluster', () => cluster.refresh());
   // For the menus of the Cluster view; not in the palette.
-  command('openJobLog', (line) => openJobLog({ cluster, runs, runLogs: logs, jobLogs }, line));
-  command('stopJob', (line) => stopJob({ cluster, runs, runLogs: logs, jobLogs }, line));
+  command('showRun', async (line) => panels.show(jobOf(line)));
+  command('openJobLog', (line) => openJobLog({ cluster, runs: allRuns, runLogs: logs, jobLogs }, line));
+  command('stopJob', (line) => stopJob({ cluster, runs: allRuns, runLogs: logs, jobLogs }, line));
   command('copyJobId', copyJobId);
   command('copyDashboardToken', () => copyDashboardToken(cluster));
   const continuing = { cluster, runs, submit: evaluatorOffer.submit, practiceModel, keys };
@@ -293,7 +313,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('copyRunAsPython', (id) => copyAs(id, 'python'));
   command('savePreset', (id) => savePreset(presetOfRun(runs, shown(id))));
   keep(registerRunTasks({ ...continuing, titleOf: commandTitle }));
-  command('cancelRun', (id) => cancelRun(runs, id ?? panels.active()));
+  command('cancelRun', (id) => cancelRun(allRuns, id ?? panels.active()));
   command('showResults', async (id) => {
     const run = typeof id === 'string' ? id : runs.latest();
     if (run === undefined) {
@@ -302,9 +322,9 @@ export function activate(context: vscode.ExtensionContext): Exports {
       panels.show(run);
     }
   });
-  command('openRunLog', (id) => openRunLog(runs, logs, id ?? panels.active()));
-  command('openOutputFolder', (id) => openOutputFolder(runs, id ?? panels.active()));
-  command('openBundle', (id) => openBundle(runs, id ?? panels.active()));
+  command('openRunLog', (id) => openRunLog(allRuns, logs, id ?? panels.active()));
+  command('openOutputFolder', (id) => openOutputFolder(allRuns, id ?? panels.active()));
+  command('openBundle', (id) => openBundle(allRuns, id ?? panels.active()));
   // For the buttons of errors; not in the palette.
   command('openSetting', openSetting);
   command('runServer', (target) =>
@@ -348,7 +368,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
     try {
       await cluster.restore();
     } finally {
-      keep(followAttention(cluster, clusterView, runs, (error) => logError(messageOf(error))));
+      keep(followAttention(cluster, clusterView, allRuns, (error) => logError(messageOf(error))));
       isClusterKnown = true;
       updateContext();
     }

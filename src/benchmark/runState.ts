@@ -12,6 +12,7 @@ import type {
 } from '../protocol/driverEvents';
 import {
   hasEnded,
+  type RunOrigin,
   type RunSnapshot,
   type RunStatus,
   type ShardPhase,
@@ -29,6 +30,25 @@ export interface RunFacts {
   /** Milliseconds since 1970. */
   readonly submittedAt: number;
   readonly outputFolder: string;
+  /** Who submitted it; this window, when not given. */
+  readonly origin?: RunOrigin;
+  readonly submittedBy?: string | null;
+}
+
+/** How many shards of a run of the stock launcher are how far. */
+export type ShardCounts = NonNullable<RunSnapshot['shardCounts']>;
+
+/** What the stock launcher leaves of a run. */
+export interface StockResult {
+  /** Of the bundle. */
+  readonly path: string;
+  readonly problems: number;
+  readonly repeats: number;
+  readonly answered: number;
+  readonly rewardSum: number;
+  readonly endpointErrors: number;
+  readonly scores: Record<string, Score>;
+  readonly categories: Record<string, { mean_reward: number; n: number }>;
 }
 
 /** What the extension itself sees of the run's Ray job. Ray alone decides whether a run goes on. */
@@ -50,6 +70,10 @@ export type JobEvent =
     }
   /** The job's log cannot be read as it should be, or can again. */
   | { readonly type: 'log'; readonly trouble: LogTrouble | undefined }
+  /** How far the shards of a run of the stock launcher are. */
+  | { readonly type: 'tasks'; readonly counts: ShardCounts }
+  /** What the stock launcher left was found on this machine. */
+  | { readonly type: 'stock_result'; readonly result: StockResult }
   /** The request never became a job. */
   | { readonly type: 'not_submitted'; readonly message: string; readonly at: number };
 
@@ -87,7 +111,7 @@ interface ShardFold {
 }
 
 export interface RunState {
-  readonly facts: RunFacts;
+  facts: RunFacts;
   status: RunStatus;
   stage: DriverStage | null;
   message: string | null;
@@ -101,6 +125,8 @@ export interface RunState {
   categories: Record<string, { mean_reward: number; n: number }> | null;
   bundlePath: string | null;
   logTrouble: LogTrouble | null;
+  shardCounts: ShardCounts | null;
+  stockResult: StockResult | null;
   /** The driver's own last word. What the job's end means is read from it. */
   end: Extract<DriverEvent, { type: 'end' }> | null;
 }
@@ -122,6 +148,8 @@ export function initialRunState(facts: RunFacts): RunState {
     categories: null,
     bundlePath: null,
     logTrouble: null,
+    shardCounts: null,
+    stockResult: null,
     end: null,
   };
 }
@@ -161,6 +189,16 @@ export function apply(state: RunState, event: RunEvent): RunState {
     case 'log':
       state.logTrouble = event.trouble ?? null;
       break;
+    case 'tasks':
+      state.shardCounts = event.counts;
+      break;
+    case 'stock_result':
+      state.stockResult = event.result;
+      state.scores = event.result.scores;
+      state.categories = event.result.categories;
+      state.bundlePath = event.result.path;
+      state.problems = event.result.problems;
+      break;
     case 'not_submitted':
       Object.assign(state, { status: 'failed', reason: 'request', message: event.message, endedAt: event.at });
       break;
@@ -170,6 +208,12 @@ export function apply(state: RunState, event: RunEvent): RunState {
 
 function applyStart(state: RunState, event: Extract<DriverEvent, { type: 'start' }>): void {
   state.problems = event.problems;
+  // Of a run of another window nothing else tells these.
+  state.facts = {
+    ...state.facts,
+    repeats: event.repeats,
+    outputFolder: state.facts.outputFolder || event.folder,
+  };
   if (state.shards.length === 0) {
     state.shards = event.ranges.map(([start, end]) => newShard(start, end));
   }
@@ -255,7 +299,11 @@ function applyJob(state: RunState, event: Extract<JobEvent, { type: 'job' }>): v
       state.message = null;
       return;
     default:
-      applyJobEnd(state, event);
+      if (state.facts.origin === 'stock') {
+        applyStockEnd(state, event);
+      } else {
+        applyJobEnd(state, event);
+      }
   }
 }
 
@@ -285,6 +333,30 @@ function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>)
       shard.phase = 'failed';
       shard.message ??= state.status === 'stopped' ? 'Stopped before it was done' : 'Ended before it was done';
     }
+  }
+}
+
+/** The stock launcher says nothing of its own end: it leaves with 0 also when not one question was answered. */
+function applyStockEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>): void {
+  const { stockResult: result, facts } = state;
+  state.endedAt = event.endedAt ?? null;
+  if (event.status === 'STOPPED') {
+    state.status = 'stopped';
+    state.message = 'Stopped. The stock launcher keeps nothing of a run that did not end by itself.';
+  } else if (event.status === 'FAILED') {
+    state.status = 'failed';
+    state.reason = 'internal';
+    state.message = `The stock launcher failed, and keeps nothing then. ${lastLine(event.message)}`;
+  } else if (!result) {
+    state.status = 'partial';
+    state.message = `Ray says that the job succeeded, which the stock launcher says also when no question was answered. Its results are not on this machine: it was to write them to ${facts.outputFolder}.`;
+  } else if (result.endpointErrors >= result.answered) {
+    state.status = 'failed';
+    state.reason = 'endpoint';
+    state.message = `Not one of ${result.answered} questions was answered by the endpoint. The stock launcher scores that 0.`;
+  } else {
+    state.status = result.endpointErrors > 0 ? 'partial' : 'complete';
+    state.message = null;
   }
 }
 
@@ -330,7 +402,7 @@ function applyUnheard(state: RunState, event: Extract<JobEvent, { type: 'unheard
 
 /** The run as it is drawn. */
 export function snapshotOf(state: RunState): RunSnapshot {
-  const { facts } = state;
+  const { facts, stockResult } = state;
   const shards = state.shards.map((shard, index) => shardSnapshotOf(shard, index, facts.repeats));
   const sum = (pick: (shard: ShardFold) => number): number =>
     state.shards.reduce((total, shard) => total + pick(shard), 0);
@@ -347,13 +419,13 @@ export function snapshotOf(state: RunState): RunSnapshot {
     endedAt: state.endedAt,
     lastHeardAt: state.lastHeardAt,
     lastAnswerAt: state.lastAnswerAt,
-    repeats: facts.repeats,
+    repeats: stockResult?.repeats ?? facts.repeats,
     problems: state.problems,
-    answered: sum((shard) => shard.answers.size),
-    expected: state.problems * facts.repeats,
-    rewardSum: sum((shard) => shard.rewardSum),
+    answered: stockResult?.answered ?? sum((shard) => shard.answers.size),
+    expected: state.problems * (stockResult?.repeats ?? facts.repeats),
+    rewardSum: stockResult?.rewardSum ?? sum((shard) => shard.rewardSum),
     tokens: sum((shard) => shard.tokens),
-    endpointErrors: sum((shard) => shard.outcomes.endpoint_error),
+    endpointErrors: stockResult?.endpointErrors ?? sum((shard) => shard.outcomes.endpoint_error),
     truncated: sum((shard) => shard.outcomes.truncated),
     empty: sum((shard) => shard.outcomes.empty),
     shards,
@@ -361,6 +433,9 @@ export function snapshotOf(state: RunState): RunSnapshot {
     categories: state.categories,
     bundlePath: state.bundlePath,
     outputFolder: facts.outputFolder,
+    origin: facts.origin ?? 'here',
+    submittedBy: facts.submittedBy ?? null,
+    shardCounts: state.shardCounts,
   };
 }
 

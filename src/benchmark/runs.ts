@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
@@ -417,6 +418,21 @@ async function send(
       },
       packages,
     },
-    metadata: { benchmark: record.benchmark, model: record.request.modelId, shards: String(record.request.shards) },
+    metadata: {
+      benchmark: record.benchmark,
+      model: record.request.modelId,
+      shards: String(record.request.shards),
+      ...userName(),
+    },
   });
+}
+
+/** So that whoever else works with the cluster knows whose run it is. */
+function userName(): { user?: string } {
+  try {
+    return { user: userInfo().username };
+  } catch {
+    // A user without an entry in the system's list of users has no name.
+    return {};
+  }
 }

@@ -1,5 +1,5 @@
 import type { RunCluster } from '../benchmark/runs';
-import type { ClusterService } from '../cluster/service';
+import type { ClusterService, ClusterState } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { isSupportedCluster, SUPPORTED_CLUSTER } from '../python/supportedVersions';
 import type { RayClient, RayNode } from '../ray/client';
@@ -24,7 +24,7 @@ export async function clusterForRuns(cluster: ClusterService): Promise<RunCluste
   if (python !== undefined) {
     await checkEnvironment(python, 'benchmark');
   }
-  const name = state.origin === 'started' ? 'local cluster' : new URL(state.dashboardUrl).host;
+  const name = nameOfCluster(state);
   await checkVersions(client, name, state.rayVersion);
   return {
     name,
@@ -33,6 +33,11 @@ export async function clusterForRuns(cluster: ClusterService): Promise<RunCluste
     client,
     python: await pythonOf(client, state.nodes),
   };
+}
+
+/** What the cluster of a run is called. */
+export function nameOfCluster({ origin, dashboardUrl }: ClusterState & { kind: 'running' }): string {
+  return origin === 'started' ? 'local cluster' : new URL(dashboardUrl).host;
 }
 
 /** Jobs run in the cluster's own Python, so what it has counts, not what is chosen here. */

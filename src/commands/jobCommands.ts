@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Runs } from '../benchmark/runs';
+import type { AllRuns } from '../benchmark/allRuns';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { hasEnded } from '../protocol/runSnapshot';
@@ -11,7 +11,7 @@ import { cancelRun } from './runCommands';
 
 export interface JobCommandDependencies {
   readonly cluster: ClusterService;
-  readonly runs: Runs;
+  readonly runs: AllRuns;
   readonly runLogs: RunLogs;
   readonly jobLogs: JobLogs;
 }
@@ -19,7 +19,7 @@ export interface JobCommandDependencies {
 /** Shows the log of a job: of a run of this window as it grows, of any other as it is now. */
 export async function openJobLog({ runs, runLogs, jobLogs }: JobCommandDependencies, line: unknown): Promise<void> {
   const id = jobOf(line);
-  await (runs.snapshot(id) ? runLogs.show(id) : jobLogs.show(id));
+  await (runs.snapshot(id)?.origin === 'here' ? runLogs.show(id) : jobLogs.show(id));
 }
 
 /** Stops a job after a question, whoever has submitted it. */
@@ -56,7 +56,8 @@ export function clientOf(cluster: ClusterService): RayClient {
   return client;
 }
 
-function jobOf(line: unknown): string {
+/** The submission id of the job whose line a command was called for. */
+export function jobOf(line: unknown): string {
   const id = jobOfLine(line);
   if (id === undefined) {
     throw new UserError('Choose a job in the Cluster view.', [

@@ -4,7 +4,7 @@ import type { Runs } from '../benchmark/runs';
 import { UserError } from '../common/userError';
 import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { countOf, formatCount } from '../results-page/format';
-import { runTitle, statusSentence } from '../results-page/words';
+import { originWords, runTitle, statusSentence } from '../results-page/words';
 import type { RunLogs } from '../views/runLogs';
 
 /** The run a command is about: the one it was called for, else the latest. */
@@ -25,9 +25,12 @@ export async function cancelRun(runs: Runs, id: unknown): Promise<void> {
     void vscode.window.showInformationMessage('The run has ended already.');
     return;
   }
-  const cancel = 'Cancel run';
+  const cancel = run.origin === 'here' ? 'Cancel run' : 'Stop run';
   const progress = `${formatCount(run.answered)} of ${countOf(run.expected, 'answer')}`;
-  const message = `Cancel ${runTitle(run)} after ${progress}? What came is kept in the output folder.`;
+  const message =
+    run.origin === 'here'
+      ? `Cancel ${runTitle(run)} after ${progress}? What came is kept in the output folder.`
+      : `Stop ${runTitle(run)}? It is not a run of this window. ${originWords(run)}. ${run.origin === 'stock' ? 'All its answers are lost then.' : 'What came is kept in its output folder.'}`;
   if ((await vscode.window.showWarningMessage(message, { modal: true }, cancel)) === cancel) {
     await runs.cancel(run.id);
   }

@@ -23,6 +23,13 @@ export const runStatus = v.picklist([
 ]);
 export type RunStatus = v.InferOutput<typeof runStatus>;
 
+/**
+ * Where a run was submitted: in this window; in another window of Shardboard, perhaps a colleague's; or from wherever, with
+ * the evaluator's own launcher.
+ */
+export const runOrigin = v.picklist(['here', 'window', 'stock']);
+export type RunOrigin = v.InferOutput<typeof runOrigin>;
+
 export const shardPhase = v.picklist(['waiting', 'running', 'done', 'failed']);
 export type ShardPhase = v.InferOutput<typeof shardPhase>;
 
@@ -78,6 +85,14 @@ export const runSnapshot = v.object({
   categories: v.nullable(v.record(v.string(), category)),
   bundlePath: v.nullable(v.string()),
   outputFolder: v.string(),
+  origin: v.optional(runOrigin, 'here'),
+  /** The name of the user who submitted it, as their window told Ray; null when nobody told. */
+  submittedBy: v.optional(v.nullable(v.string()), null),
+  /** Of a run of the stock launcher, which does not tell which shard is which. */
+  shardCounts: v.optional(
+    v.nullable(v.object({ waiting: count, running: count, finished: count, failed: count })),
+    null,
+  ),
 });
 export type RunSnapshot = v.InferOutput<typeof runSnapshot>;
 

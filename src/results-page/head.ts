@@ -4,7 +4,7 @@ import { goesOn, hasEnded } from '../protocol/runSnapshot';
 import { actionButton, type SendAction } from './actions';
 import { countOf, formatAgo, formatCount, formatDuration, formatRate } from './format';
 import { icon } from './icon';
-import { benchmarkName, statusLook, statusSentence } from './words';
+import { benchmarkName, originWords, statusLook, statusSentence } from './words';
 
 /** Which run it is, how it stands, and what can be done with it. */
 export function head(run: RunSnapshot, place: string, now: number, send: SendAction): TemplateResult {
@@ -17,9 +17,10 @@ export function head(run: RunSnapshot, place: string, now: number, send: SendAct
           ${benchmarkName(run.benchmark)}<span class="head-model"> · ${run.modelId}</span>
         </h1>
         <p class="head-shape dim" title="On the cluster ${run.clusterName}">${shape(run)}</p>
+        ${run.origin === 'here' ? nothing : html`<p class="head-shape dim" data-testid="origin">${originWords(run)}</p>`}
       </div>
       <div class="head-actions">
-        ${going ? actionButton('cancel', 'Cancel', 'debug-stop', send) : nothing}
+        ${going ? actionButton('cancel', run.origin === 'here' ? 'Cancel' : 'Stop', 'debug-stop', send) : nothing}
         ${lacksAnswers(run) ? actionButton('continue', 'Ask what is missing', 'debug-continue', send) : nothing}
         ${place === 'view' ? actionButton('openPanel', 'Open in editor', 'go-to-file', send) : nothing}
         ${actionButton('openLog', 'Open log', 'output', send)}
@@ -50,12 +51,14 @@ export function head(run: RunSnapshot, place: string, now: number, send: SendAct
 
 /** Whether asking again may bring answers that are not there. */
 function lacksAnswers(run: RunSnapshot): boolean {
-  return !goesOn(run.status) && run.status !== 'complete';
+  return run.origin === 'here' && !goesOn(run.status) && run.status !== 'complete';
 }
 
 function shape(run: RunSnapshot): string {
+  const { waiting, running, finished, failed } = run.shardCounts ?? { waiting: 0, running: 0, finished: 0, failed: 0 };
+  const shards = run.shards.length || waiting + running + finished + failed;
   const parts = [
-    ...(run.shards.length === 0 ? [] : [countOf(run.shards.length, 'shard')]),
+    ...(shards === 0 ? [] : [countOf(shards, 'shard')]),
     countOf(run.repeats, 'repeat'),
     ...(run.problems === 0 ? [] : [countOf(run.problems, 'problem')]),
   ];

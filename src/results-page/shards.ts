@@ -4,7 +4,7 @@ import { hasEnded, type RunSnapshot, type RunStatus, type ShardSnapshot } from '
 import { countOf, formatCount, formatLatency, formatScore, NONE } from './format';
 import { shardScore } from './headline';
 import { icon } from './icon';
-import { shardNumber, shardWords, type Tone } from './words';
+import { shardCountWords, shardNumber, shardWords, type Tone } from './words';
 
 /** One row a shard: where it stands in the order, how far it is, how good, what went wrong. */
 export function shards(run: RunSnapshot): TemplateResult {
@@ -13,11 +13,21 @@ export function shards(run: RunSnapshot): TemplateResult {
       <h2 id="shards-title">Shards</h2>
       ${
         run.shards.length === 0
-          ? html`<p class="dim">${hasEnded(run.status) ? 'The run ended before its shards were known.' : 'The shards show here as soon as the driver has loaded the benchmark.'}</p>`
+          ? html`<p class="dim" data-testid="no-shards">${withoutShards(run)}</p>`
           : shardTable(run)
       }
     </section>
   `;
+}
+
+function withoutShards(run: RunSnapshot): string {
+  const counts = shardCountWords(run);
+  if (counts !== undefined) {
+    return `${counts}. Which shard is which, and how far each is, the stock launcher does not tell.`;
+  }
+  return hasEnded(run.status)
+    ? 'The run ended before its shards were known.'
+    : 'The shards show here as soon as the driver has loaded the benchmark.';
 }
 
 function shardTable(run: RunSnapshot): TemplateResult {

@@ -93,7 +93,8 @@ function lostToFailedShards(run: RunSnapshot): TrustNote[] {
 function stillMissing(run: RunSnapshot, now: number): TrustNote[] {
   const going = goesOn(run.status);
   if (run.answered === 0) {
-    return going ? [{ tone: 'quiet', text: 'No answer yet.' }] : [];
+    const text = run.origin === 'stock' ? 'The stock launcher tells no answer before its end.' : 'No answer yet.';
+    return going ? [{ tone: 'quiet', text }] : [];
   }
   const missing = run.expected - run.answered - missingIn(failedShards(run));
   if (!going) {

@@ -52,6 +52,9 @@ export function statusWords(run: RunSnapshot): string {
     case 'pending':
       return 'Waiting for Ray to start the run';
     case 'running':
+      if (run.origin === 'stock') {
+        return 'Running';
+      }
       if (run.stage === null) {
         return run.answered > 0 ? 'Running' : 'Starting the driver';
       }
@@ -59,7 +62,7 @@ export function statusWords(run: RunSnapshot): string {
     case 'complete':
       return 'Complete';
     case 'partial':
-      return 'Partial';
+      return run.origin === 'stock' && run.scores === null ? 'Ended, result not known' : 'Partial';
     case 'failed':
       return run.reason === null ? 'Failed' : failureWords[run.reason];
     case 'stopped':
@@ -67,6 +70,36 @@ export function statusWords(run: RunSnapshot): string {
     case 'lost':
       return 'Cluster lost';
   }
+}
+
+/** Whose run it is: "Submitted by ada in another Shardboard window". */
+export function originWords(run: RunSnapshot): string {
+  switch (run.origin) {
+    case 'here':
+      return 'Submitted in this window';
+    case 'window':
+      return `Submitted ${run.submittedBy === null ? '' : `by ${run.submittedBy} `}in another Shardboard window`;
+    case 'stock':
+      return 'Submitted elsewhere with the stock launcher; Ray does not tell by whom';
+  }
+}
+
+/** How far the shards are of a run whose launcher tells no more: "3 of 8 finished, 2 running, 3 waiting". */
+export function shardCountWords(run: RunSnapshot): string | undefined {
+  const counts = run.shardCounts;
+  if (counts === null) {
+    return undefined;
+  }
+  const { waiting, running, finished, failed } = counts;
+  const rest: [number, string][] = [
+    [running, hasEnded(run.status) ? 'not finished' : 'running'],
+    [waiting, hasEnded(run.status) ? 'not started' : 'waiting'],
+    [failed, 'failed'],
+  ];
+  return [
+    `${finished} of ${waiting + running + finished + failed} finished`,
+    ...rest.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
+  ].join(', ');
 }
 
 /** A run's status with how far it is: "Running, 1,610 of 2,638 answers". */
@@ -77,6 +110,10 @@ export function statusSentence(run: RunSnapshot): string {
     return `${words}, ${countOf(run.answered, 'answer')}`;
   }
   if (run.answered === 0) {
+    const shards = run.status === 'running' ? shardCountWords(run) : undefined;
+    if (shards !== undefined) {
+      return `${words}, shards: ${shards}`;
+    }
     return run.status === 'stopped' ? `${words} before the first answer` : words;
   }
   switch (run.status) {

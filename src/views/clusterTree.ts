@@ -3,7 +3,7 @@ import type { ClusterActivity } from '../cluster/watch';
 import type { RunSnapshot } from '../protocol/runSnapshot';
 import { jobHasEnded, type RayJob, type RayNode } from '../ray/client';
 import { countOf, formatAgo, formatSpan } from '../results-page/format';
-import { statusWords } from '../results-page/words';
+import { originWords, statusWords } from '../results-page/words';
 import { amountWords, memoryWords, usedCpus } from './clusterWords';
 
 /** One line of the Cluster tree, without VS Code, with those below it. */
@@ -25,7 +25,7 @@ export interface ClusterLine {
 export interface ClusterShown {
   readonly state: ClusterState;
   readonly activity: ClusterActivity;
-  /** The run of this window that is this job, if it is one. */
+  /** The run that this job is, if it is one: of this window or of others. */
   readonly runOf: (submissionId: string) => RunSnapshot | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -163,7 +163,8 @@ function jobsLine(shown: ClusterShown): readonly ClusterLine[] {
 function jobLine(job: RayJob, { runOf, now }: ClusterShown): ClusterLine {
   const run = job.submissionId === undefined ? undefined : runOf(job.submissionId);
   const id = job.submissionId ?? job.jobId ?? '';
-  const status = (run ? statusWords(run) : job.status).toLowerCase();
+  const isOwn = run?.origin === 'here';
+  const status = (isOwn ? statusWords(run) : job.status).toLowerCase();
   const hasEnded = jobHasEnded(job);
   const since = hasEnded
     ? job.endedAt !== undefined && formatAgo(now - job.endedAt)
@@ -171,17 +172,18 @@ function jobLine(job: RayJob, { runOf, now }: ClusterShown): ClusterLine {
   const canBeStopped = job.submissionId !== undefined && !hasEnded;
   return {
     id: `${JOB}${id}`,
-    label: run?.benchmark ?? jobName(job),
-    description: `${[status, ...(since ? [since] : [])].join(' ')}, ${run ? 'this window' : jobOrigin(job)}`,
+    label: isOwn ? run.benchmark : jobName(job),
+    description: `${[status, ...(since ? [since] : [])].join(' ')}, ${isOwn ? 'this window' : jobOrigin(job)}`,
     tooltip: [
       `${job.submissionId === undefined ? 'Job' : 'Submission'} ${id}`,
       job.entrypoint,
       ...(run ? [`Model: ${run.modelId}`] : []),
+      ...(run && !isOwn ? [originWords(run)] : []),
       // Beyond its first line stands a traceback or a log.
       ...(hasEnded && job.message !== undefined ? [job.message.split('\n')[0] ?? ''] : []),
     ].join('\n'),
     icon: JOB_ICONS[job.status],
-    context: canBeStopped ? 'runningJob' : job.submissionId === undefined ? 'scriptJob' : 'endedJob',
+    context: `${canBeStopped ? 'running' : job.submissionId === undefined ? 'script' : 'ended'}${run ? 'Run' : ''}Job`,
     ...(run && { run: id }),
     children: [],
   };

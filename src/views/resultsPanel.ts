@@ -51,6 +51,14 @@ export function registerResultsPanels(
         onAction,
       }),
     );
+    let looking: vscode.Disposable | undefined;
+    const look = (): void => {
+      looking?.dispose();
+      looking = panel.visible ? runs.look(runId) : undefined;
+    };
+    attached.add(panel.onDidChangeViewState(look));
+    attached.add({ dispose: () => looking?.dispose() });
+    look();
     panel.onDidDispose(() => {
       attached.dispose();
       panels.delete(runId);

@@ -62,6 +62,9 @@ export function sampleRun(shards: readonly ShardSnapshot[], change: Partial<RunS
     categories: null,
     bundlePath: null,
     outputFolder: '/home/ada/gym/shardboard-results/2026-05-20T09-29-18-word_problems',
+    origin: 'here',
+    submittedBy: null,
+    shardCounts: null,
     ...change,
   };
 }
@@ -163,4 +166,11 @@ export const sampleRuns = {
     [330, 330, 262, 231, 196, 148, 113, 0].map((done, index) => sampleShard(index, done)),
     { status: 'lost', lastHeardAt: SAMPLE_NOW - 200_000, submittedAt: SAMPLE_NOW - 260_000 },
   ),
+  stock: sampleRun([], {
+    ...noShards,
+    status: 'running',
+    origin: 'stock',
+    shardCounts: { waiting: 3, running: 2, finished: 2, failed: 1 },
+    outputFolder: './eval_results/ray',
+  }),
 } satisfies Record<string, RunSnapshot | null>;

@@ -119,7 +119,9 @@ test('jobs: those that go on first, each with its name, status, age and who star
     }),
   ];
   const run = sampleRun([sampleShard(0, 10)], { benchmark: 'gsm8k' });
-  const lines = show(running, { jobs }, { runOf: (id) => (id === 'ours' ? run : undefined) });
+  const theirs = sampleRun([], { benchmark: 'minigsm', origin: 'stock', status: 'running' });
+  const runOf = (id: string) => (id === 'ours' ? run : id === 'stock' ? theirs : undefined);
+  const lines = show(running, { jobs }, { runOf });
   assert.deepEqual(below(lines, 'cluster')[1], 'Jobs | 4 running');
   const [ours, ...others] = below(lines, 'jobs');
   assert.match(ours ?? '', /^gsm8k \| .* for 3 min, this window$/);
@@ -132,9 +134,11 @@ test('jobs: those that go on first, each with its name, status, age and who star
   const all = linesById(lines);
   assert.deepEqual(
     ['ours', 'stock', '06000000'].map((id) => all.get(`job/${id}`)?.context),
-    ['runningJob', 'endedJob', 'scriptJob'],
+    ['runningRunJob', 'endedRunJob', 'scriptJob'],
   );
   assert.equal(all.get('job/ours')?.run, 'ours');
+  assert.equal(all.get('job/stock')?.run, 'stock');
+  assert.match(all.get('job/stock')?.tooltip ?? '', /with the stock launcher/);
   assert.equal(all.get('job/window')?.run, undefined);
   assert.equal(jobOfLine('job/ours'), 'ours');
   assert.equal(jobOfLine('nodes'), undefined);

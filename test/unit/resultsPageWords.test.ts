@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunSnapshot } from '../../src/protocol/runSnapshot';
-import { announcement, benchmarkName, runTitle, shardWords, statusSentence } from '../../src/results-page/words';
+import {
+  announcement,
+  benchmarkName,
+  originWords,
+  runTitle,
+  shardWords,
+  statusSentence,
+} from '../../src/results-page/words';
 import { sampleRun, sampleRuns, sampleShard } from '../support/sampleRuns';
 
-const { running, complete, partial, endpointFailed, stopped, lost, pending, checking } = sampleRuns;
+const { running, complete, partial, endpointFailed, stopped, lost, pending, checking, stock } = sampleRuns;
 
 test('each state of a run is said in words', () => {
   const words: [RunSnapshot, string][] = [
@@ -23,10 +30,22 @@ test('each state of a run is said in words', () => {
     [stopped, 'Cancelled after 1,610 of 2,638 answers'],
     [{ ...checking, status: 'stopped' }, 'Cancelled before the first answer'],
     [lost, 'Cluster lost after 1,610 of 2,638 answers'],
+    [stock, 'Running, shards: 2 of 8 finished, 2 running, 3 waiting, 1 failed'],
+    [{ ...stock, status: 'partial' }, 'Ended, result not known'],
   ];
   for (const [run, expected] of words) {
     assert.equal(statusSentence(run), expected);
   }
+});
+
+test('whose run it is is said in words', () => {
+  assert.equal(originWords(running), 'Submitted in this window');
+  assert.equal(originWords({ ...running, origin: 'window' }), 'Submitted in another Shardboard window');
+  assert.equal(
+    originWords({ ...running, origin: 'window', submittedBy: 'ada' }),
+    'Submitted by ada in another Shardboard window',
+  );
+  assert.match(originWords(stock), /stock launcher; Ray does not tell by whom/);
 });
 
 test('each state of a shard is said in words', () => {
