@@ -303,7 +303,8 @@ export function activate(context: vscode.ExtensionContext): Exports {
   command('submitBenchmark', async () => panels.show(await inTrust(() => submitBenchmark(submitting))));
   // For the button of an error; not in the palette.
   command('submitWithEvaluator', async (id) => panels.show(await inTrust(() => evaluatorOffer.take(id))));
-  const shown = (id: unknown) => id ?? panels.active();
+  // A button in a title bar hands over what it stands above, which is no id.
+  const shown = (id: unknown) => (typeof id === 'string' ? id : panels.active());
   command('continueRun', async (id) => panels.show(await inTrust(() => continueRun(continuing, shown(id)))));
   command('extendRun', async (id) => panels.show(await inTrust(() => extendRun(continuing, shown(id)))));
   command('scoreAgain', async (id) => panels.show(await inTrust(() => scoreAgain(continuing, shown(id)))));

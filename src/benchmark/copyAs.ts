@@ -7,6 +7,9 @@ import type { PresetKey, RunPreset } from './runPreset';
 /** The environment variable that the launcher takes the endpoint's key from by itself. */
 const KEY_VARIABLE = 'NEMO_API_KEY';
 
+/** What Ray would pack, beside what it leaves out by itself and what ignore files name: the results of earlier runs. */
+const LEFT_OUT = ['shardboard-results'];
+
 export interface CopiedRun {
   readonly preset: RunPreset;
   readonly own: OwnBenchmark | undefined;
@@ -33,7 +36,12 @@ export function asRayJobSubmit(run: CopiedRun): string {
   const submit = [
     'ray job submit',
     `--address ${shellWord(run.dashboardUrl)}`,
-    ...(run.own ? [`--working-dir ${shellWord(dirname(run.own.file))}`] : []),
+    ...(run.own
+      ? [
+          `--working-dir ${shellWord(dirname(run.own.file))}`,
+          `--runtime-env-json ${shellWord(JSON.stringify({ excludes: LEFT_OUT }))}`,
+        ]
+      : []),
     '--',
   ].join(' ');
   const launch = [...launcher(run.python, preset.key), '-m nemo_evaluator.engine.ray_launcher'].join(' ');
@@ -56,7 +64,9 @@ export function asPython(run: CopiedRun): string {
   const { preset } = run;
   const key = keyVariable(preset.key);
   const address = run.gcsAddress === undefined ? 'auto' : run.gcsAddress;
-  const runtimeEnv = run.own ? `, runtime_env={"working_dir": ${python(dirname(run.own.file))}}` : '';
+  const runtimeEnv = run.own
+    ? `, runtime_env={"working_dir": ${python(dirname(run.own.file))}, "excludes": ${JSON.stringify(LEFT_OUT)}}`
+    : '';
   const notes = [
     ...keyNotes(preset.key, 'The shell that runs this program must have it.'),
     ...leftOutNotes(preset),

@@ -27,7 +27,12 @@ before(async () => {
   await writeFile(join(samples.folder, 'benchmarks', '.gitignore'), 'scratch\n');
   await mkdir(join(samples.folder, 'benchmarks', 'scratch'));
   ray = await startRay();
-  window = await openWindow({ folder: samples.folder, vsix: join(projectRoot, 'shardboard.vsix') });
+  window = await openWindow({
+    folder: samples.folder,
+    vsix: join(projectRoot, 'shardboard.vsix'),
+    // A terminal that is drawn on a canvas has no text to read.
+    settings: { 'terminal.integrated.gpuAcceleration': 'off' },
+  });
   await window.quickOpen('gym/with_ray.py');
   await window.runCommand('Shardboard: Join Ray Cluster');
   await window.pick('Another address');
@@ -146,6 +151,29 @@ test('it is kept as a preset, which answers all questions at once, and is sent a
     [request.shards, request.repeats, request.maxProblems, request.generation.temperature, request.requestsInFlight],
     [3, 2, 3, 0.7, 64],
   );
+});
+
+test('the preset runs as a task, which tells its course in a terminal', async () => {
+  await window.runCommand('Tasks: Run Task');
+  await window.question.getByPlaceholder('Select the task to run').waitFor();
+  await window.pick('shardboard');
+  await window.pick('pilot');
+  const terminal = window.page.locator('.xterm-rows');
+  await terminal.getByText('Submitted as shardboard-').waitFor();
+  await terminal.getByText('Waiting for Ray to start the run').waitFor();
+  await window.screenshot(join(pictures, 'task.png'));
+  assert.equal(packages.length, 2);
+});
+
+test('a preset is deleted after a question', async () => {
+  await window.runCommand('Shardboard: Submit Sharded Benchmark');
+  await row('pilot').hover();
+  await row('pilot').getByRole('button', { name: 'Delete preset' }).click();
+  await window.button(window.dialog('Delete the preset "pilot"?'), 'Delete').click();
+  await window.dialog('Delete the preset').waitFor({ state: 'hidden' });
+  await row('pilot').waitFor({ state: 'hidden' });
+  const settings = await readFile(join(samples.folder, '.vscode', 'settings.json'), 'utf8');
+  assert.doesNotMatch(settings, /pilot/);
 });
 
 /** Waits for the question with this number. */

@@ -25,7 +25,8 @@ describe('a run copied as ray job submit', () => {
     const own = { file: "/it's mine/words.py", name: 'words' };
     const text = asRayJobSubmit(copied({ shards: 3, maxProblems: 7, systemPrompt: 'Say "$HOME"\nonce' }, own));
     assert.deepEqual(words(text), [
-      ...['job', 'submit', '--address', 'http://127.0.0.1:8265', '--working-dir', "/it's mine", '--'],
+      ...['job', 'submit', '--address', 'http://127.0.0.1:8265', '--working-dir', "/it's mine"],
+      ...['--runtime-env-json', '{"excludes":["shardboard-results"]}', '--'],
       ...['/envs/my env/bin/python', '-m', 'nemo_evaluator.engine.ray_launcher'],
       ...['--benchmark', 'words.py:words', '--shards', '3', '--repeats', '1', '--max-problems', '7'],
       ...['--model-url', 'https://example.com/v1', '--model-id', 'm', '--system-prompt', 'Say "$HOME"\nonce'],
@@ -60,7 +61,7 @@ describe('a run copied as Python', () => {
   it('gives the shards all arguments, and takes the key from the environment', () => {
     const own = { file: "/it's mine/words.py", name: 'words' };
     const text = asPython(copied({ key: { source: 'environment', name: 'MY_KEY' }, shuffleSeed: null }, own));
-    assert.match(text, /ray\.init\(address="10\.0\.0\.7:6379", runtime_env=\{"working_dir": "\/it's mine"\}\)/);
+    assert.match(text, /ray\.init\(address="10\.0\.0\.7:6379", runtime_env=\{"working_dir": "\/it's mine", "excludes"/);
     assert.match(text, /benchmark="words\.py:words"/);
     assert.match(text, /api_key=os\.environ\["MY_KEY"\]/);
     assert.match(text, /max_problems=None,\n\s+system_prompt=None,\n\s+shuffle_seed=None/);
