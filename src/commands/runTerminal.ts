@@ -69,7 +69,8 @@ export function createRunTerminal({ runs, submit, titleOf }: RunTerminalOptions)
 
   function tell(): void {
     const snapshot = id === undefined ? undefined : runs.snapshot(id);
-    if (!snapshot || !subscription) {
+    // Submitted it is; what was heard before that is no news here.
+    if (!snapshot || !subscription || snapshot.status === 'submitting') {
       return;
     }
     const line = narrate(snapshot);
