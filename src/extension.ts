@@ -323,7 +323,7 @@ export function activate(context: vscode.ExtensionContext): Exports {
       panels.show(run);
     }
   });
-  command('openRunLog', (id) => openRunLog(allRuns, logs, id ?? panels.active()));
+  command('openRunLog', (id) => openRunLog({ runs: allRuns, runLogs: logs, jobLogs }, id ?? panels.active()));
   command('openOutputFolder', (id) => openOutputFolder(allRuns, id ?? panels.active()));
   command('openBundle', (id) => openBundle(allRuns, id ?? panels.active()));
   // For the buttons of errors; not in the palette.

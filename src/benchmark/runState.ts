@@ -455,12 +455,12 @@ function shardSnapshotOf(shard: ShardFold, index: number, repeats: number): Shar
   };
 }
 
-/** Taken anew when there is a fiftieth more than before, or when the shard is done: sorting is dear, and it hardly moves. */
+/** Taken anew when there is a fiftieth more than before, or when the shard has ended: sorting is dear, and it hardly moves. */
 function medianLatency(shard: ShardFold): number | null {
   const over = shard.answers.size;
-  const isDue = over > shard.median.over * 1.02 || shard.phase !== 'running';
+  const isDue = over > shard.median.over * 1.02 || shard.phase === 'done' || shard.phase === 'failed';
   if (over !== shard.median.over && isDue) {
-    const latencies = [...shard.answers.values()].map((answer) => answer[4]).sort((a, b) => a - b);
+    const latencies = Float64Array.from(shard.answers.values(), (answer) => answer[4]).sort();
     shard.median = { over, ms: latencies[Math.floor(latencies.length / 2)] ?? null };
   }
   return shard.median.ms;

@@ -28,6 +28,7 @@ export async function stopJob({ cluster, runs }: JobCommandDependencies, line: u
   const run = runs.snapshot(id);
   if (run && !hasEnded(run.status)) {
     await cancelRun(runs, id);
+    await cluster.refresh();
     return;
   }
   const stop = 'Stop job';

@@ -5,6 +5,7 @@ import { UserError } from '../common/userError';
 import { hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { countOf, formatCount } from '../results-page/format';
 import { originWords, runTitle, statusSentence } from '../results-page/words';
+import type { JobLogs } from '../views/jobLogs';
 import type { RunLogs } from '../views/runLogs';
 
 /** The run a command is about: the one it was called for, else the latest. */
@@ -52,8 +53,13 @@ async function chooseActive(runs: Runs): Promise<string | undefined> {
   return picked.id;
 }
 
-export async function openRunLog(runs: Runs, logs: RunLogs, id: unknown): Promise<void> {
-  await logs.show(runOf(runs, id).id);
+/** Opens the log of a run: as it grows, or as it is now where only Ray has it. */
+export async function openRunLog(
+  { runs, runLogs, jobLogs }: { runs: Runs; runLogs: RunLogs; jobLogs: JobLogs },
+  id: unknown,
+): Promise<void> {
+  const run = runOf(runs, id);
+  await (run.origin === 'stock' ? jobLogs : runLogs).show(run.id);
 }
 
 /** Opens the folder of a run: in the file manager where that is on this machine, else as a listing to open from. */

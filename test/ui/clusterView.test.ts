@@ -53,13 +53,25 @@ test('the status bar says what is used, and the tree shows nodes and jobs', asyn
   }
 });
 
-test('a job of somebody else is stopped only after a question', async () => {
+test('a run of the stock launcher shows whose it is and how many shards are how far', async () => {
+  await window.treeRow('Cluster', 'running for').click();
+  const page = await window.webview('body[data-place="panel"] [data-testid="origin"]');
+  const status = page.locator('[data-testid="run-status"]', {
+    hasText: 'shards: 1 of 8 finished, 2 running, 5 waiting',
+  });
+  await status.waitFor();
+  assert.match((await page.locator('[data-testid="origin"]').textContent()) ?? '', /elsewhere with the stock launcher/);
+  assert.match((await page.locator('h1').textContent()) ?? '', /minigsm · stub/);
+  await window.screenshot(join(pictures, 'stock launcher.png'));
+});
+
+test('a run of somebody else is stopped only after a question that says whose it is', async () => {
   const job = window.treeRow('Cluster', 'running for');
   await job.hover();
   await job.getByRole('button', { name: 'Stop Job' }).click();
-  await window.button(window.dialog("may be somebody else's"), 'Stop job').waitFor();
+  await window.button(window.dialog('elsewhere with the stock launcher'), 'Stop run').waitFor();
   assert.deepEqual(stopped, []);
-  await window.button(window.dialog("may be somebody else's"), 'Stop job').click();
+  await window.button(window.dialog('elsewhere with the stock launcher'), 'Stop run').click();
   await window.treeRow('Cluster', 'running for').waitFor({ state: 'hidden' });
   assert.deepEqual(stopped, ['/api/jobs/theirs/stop']);
 });
@@ -77,18 +89,29 @@ test('a cluster that does not answer was last heard, and is back when it answers
 });
 
 async function startRay(at: number): Promise<Server> {
-  const theirs = { ...jobRunning, submission_id: 'theirs', start_time: Date.now() - 200_000 };
+  const theirs = { ...jobRunning, submission_id: 'theirs', job_id: '03000000', start_time: Date.now() - 200_000 };
+  const tasks = ['FINISHED', 'RUNNING', 'RUNNING', 'PENDING_NODE_ASSIGNMENT'].map((state, task) => ({
+    task_id: `${task}`,
+    attempt_number: 0,
+    name: 'run_shard',
+    state,
+  }));
   const server = createServer(({ method, url = '' }, response) => {
     if (method === 'POST') {
       stopped.push(url);
     }
+    const job = { ...theirs, status: stopped.length > 0 ? 'STOPPED' : 'RUNNING' };
     const answers: Readonly<Record<string, unknown>> = {
       '/api/version': version,
       '/api/v0/cluster_metadata': clusterMetadata,
       '/api/v0/nodes?limit=10000': nodes,
       '/api/cluster_status': clusterStatus,
       '/nodes?view=summary': nodesSummary,
-      '/api/jobs/': [{ ...theirs, status: stopped.length > 0 ? 'STOPPED' : 'RUNNING' }, ...jobsMixed],
+      '/api/jobs/': [job, ...jobsMixed],
+      '/api/jobs/theirs': job,
+      '/api/v0/tasks?filter_keys=job_id&filter_predicates=%3D&filter_values=03000000&limit=10000': {
+        data: { result: { result: tasks } },
+      },
       '/api/jobs/theirs/stop': { stopped: true },
     };
     const answer = answers[url];
