@@ -152,7 +152,8 @@ export function presetOf(
     key: presetKeyOf(request.key),
     judge: request.judge && { ...request.judge, key: presetKeyOf(request.judge.key) },
     datasetKey: presetKeyOf(request.datasetKey),
-    resultsFolder: dirname(outputFolder),
+    // In Ray's session there is no folder that could be chosen.
+    resultsFolder: outputPlace === 'session' ? null : dirname(outputFolder),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Runs } from '../benchmark/runs';
 import { driverAccess } from '../cluster/driverAccess';
 import type { ClusterService } from '../cluster/service';
 import { UserError } from '../common/userError';
-import { benchmarkOf, type NewRunDependencies, resultsFolderOf, workspaceFolder } from './newRun';
+import { benchmarkOf, type NewRunDependencies, resultsFolderOf, settingDefaults, workspaceFolder } from './newRun';
 import { startPracticeModel } from './togglePracticeModel';
 
 export type CopyForm = 'shell' | 'python';
@@ -47,7 +47,14 @@ export function presetOfRun(runs: Pick<Runs, 'requestOf' | 'latest'>, id: unknow
       { title: 'Submit a benchmark', command: 'shardboard.submitBenchmark' },
     ]);
   }
-  return presetOf(told.request, told.own ?? told.request.benchmark, workspaceFolder()?.uri.fsPath);
+  const preset = presetOf(told.request, told.own ?? told.request.benchmark, workspaceFolder()?.uri.fsPath);
+  // What came from the settings is to come from there again, also for others who share the preset.
+  const { requestsInFlight, resultsFolder } = settingDefaults();
+  return {
+    ...preset,
+    requestsInFlight: preset.requestsInFlight === requestsInFlight ? null : preset.requestsInFlight,
+    resultsFolder: preset.resultsFolder === resultsFolder ? null : preset.resultsFolder,
+  };
 }
 
 async function placeOf(cluster: ClusterService): Promise<Pick<CopiedRun, 'dashboardUrl' | 'gcsAddress' | 'python'>> {

@@ -1,5 +1,6 @@
+import { resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { PRACTICE, parsePreset, type RunPreset } from '../benchmark/runPreset';
+import { benchmarkText, ownBenchmarkOf, PRACTICE, parsePreset, type RunPreset } from '../benchmark/runPreset';
 import type { Runs } from '../benchmark/runs';
 import { UserError } from '../common/userError';
 import { clusterForRuns } from './clusterForRuns';
@@ -37,14 +38,19 @@ function taskOf(
   dependencies: TaskDependencies,
 ): vscode.Task {
   const execution = new vscode.CustomExecution(async () =>
-    createRunTerminal({ ...dependencies, submit: () => inTrust(() => submitTask(definition, dependencies)) }),
+    createRunTerminal({ ...dependencies, submit: () => inTrust(() => submitTask(definition, scope, dependencies)) }),
   );
   // Nothing of it is in a form that a problem matcher could read.
   return new vscode.Task(definition, scope, name, 'Shardboard', execution, []);
 }
 
-async function submitTask(definition: vscode.TaskDefinition, dependencies: TaskDependencies): Promise<string> {
-  const preset = presetOfTask(definition);
+async function submitTask(
+  definition: vscode.TaskDefinition,
+  scope: vscode.WorkspaceFolder | vscode.TaskScope,
+  dependencies: TaskDependencies,
+): Promise<string> {
+  const folder = typeof scope === 'object' ? scope : workspaceFolder();
+  const preset = inFolder(presetOfTask(definition, folder), folder);
   const cluster = await clusterForRuns(dependencies.cluster);
   const refusal = await refusalBeforeSubmit(dependencies, preset);
   if (refusal !== undefined) {
@@ -58,10 +64,16 @@ async function submitTask(definition: vscode.TaskDefinition, dependencies: TaskD
 }
 
 /** A preset, with what the task says itself in place of what the preset says. */
-function presetOfTask({ type: _, preset, ...own }: vscode.TaskDefinition): RunPreset {
-  if (preset === undefined) {
-    return parsePreset('the task in tasks.json', own);
-  }
-  const named = presetNamed(String(preset));
-  return Object.keys(own).length === 0 ? named : parsePreset('the task in tasks.json', { ...named, ...own });
+function presetOfTask(
+  { type: _, preset, ...own }: vscode.TaskDefinition,
+  folder: vscode.WorkspaceFolder | undefined,
+): RunPreset {
+  const named = preset === undefined ? {} : presetNamed(String(preset), folder);
+  return parsePreset('the task in tasks.json', { ...named, ...own });
+}
+
+/** A task of one of several folders means files of its own folder. */
+function inFolder(preset: RunPreset, folder: vscode.WorkspaceFolder | undefined): RunPreset {
+  const own = ownBenchmarkOf(preset.benchmark, (path) => resolve(folder?.uri.fsPath ?? '/', path));
+  return own ? { ...preset, benchmark: benchmarkText(own, undefined) } : preset;
 }

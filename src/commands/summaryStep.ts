@@ -1,4 +1,5 @@
 /** The last step of the form: what the run will be, and every way to change it, keep it or copy it before it is sent. */
+import { access } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { earlierRunOf } from '../benchmark/earlierRun';
 import { type Estimate, estimateRun } from '../benchmark/estimate';
@@ -29,8 +30,10 @@ type ActionItem = vscode.QuickPickItem & { readonly action: Action };
 export function summaryStep(dependencies: SummaryDependencies, clusterName: string): Step<Answers> {
   return async (ask, answers) => {
     let run = parsePreset('the run', answers.run);
+    // Once: a folder can hold a hundred thousand files.
+    const packed = await packageOf(run.benchmark);
     for (;;) {
-      const { facts, refusal } = await look(dependencies, run, clusterName);
+      const { facts, refusal } = look(dependencies, run, packed, clusterName);
       const { action } = await ask.pick<ActionItem>({
         placeholder: refusal ?? 'Enter submits; every other line changes something before that',
         items: items(run, facts, refusal),
@@ -57,20 +60,20 @@ export async function refusalBeforeSubmit(
   dependencies: Pick<SummaryDependencies, 'runs'>,
   run: RunPreset,
 ): Promise<string | undefined> {
-  return (await look(dependencies, run, '')).refusal;
+  return look(dependencies, run, await packageOf(run.benchmark), '').refusal;
 }
 
-async function look(
+function look(
   { runs }: Pick<SummaryDependencies, 'runs'>,
   run: RunPreset,
+  packed: PackageFiles | string | undefined,
   clusterName: string,
-): Promise<{ facts: SummaryFacts; refusal: string | undefined }> {
+): { facts: SummaryFacts; refusal: string | undefined } {
   const benchmark = benchmarkOf(run.benchmark);
   const defaults = settingDefaults();
   const planned = { ...run, requestsInFlight: run.requestsInFlight ?? defaults.requestsInFlight };
   const estimate = estimateRun(planned, earlierRunOf(runs, benchmark, run.modelId));
   const resultsFolder = resultsFolderOf(run);
-  const packed = typeof benchmark === 'string' ? undefined : await packageOf(benchmark.file);
   return {
     facts: {
       clusterName,
@@ -103,13 +106,17 @@ function refusalOfAll(
   return refusalOf(run, { problems, resultsFolder, otherFolders });
 }
 
-/** What travels along, or why it cannot be read. */
-async function packageOf(file: string): Promise<PackageFiles | string> {
+/** What travels along with a benchmark, if anything, or why it cannot be read. */
+async function packageOf(named: string): Promise<PackageFiles | string | undefined> {
+  const benchmark = benchmarkOf(named);
+  if (typeof benchmark === 'string') {
+    return undefined;
+  }
   try {
-    await vscode.workspace.fs.stat(vscode.Uri.file(file));
-    return await packageFilesOf(file);
+    await access(benchmark.file);
+    return await packageFilesOf(benchmark.file);
   } catch {
-    return `The benchmark's file ${file} cannot be read. Correct its path, or choose another benchmark.`;
+    return `The benchmark's file ${benchmark.file} cannot be read. Correct its path, or choose another benchmark.`;
   }
 }
 

@@ -35,7 +35,8 @@ before(async () => {
   });
   await window.quickOpen('gym/with_ray.py');
   await window.runCommand('Shardboard: Join Ray Cluster');
-  await window.pick('Another address');
+  await window.pick('Another address…');
+  await window.question.filter({ hasText: "Address of the cluster's dashboard" }).waitFor();
   await window.answer(`http://127.0.0.1:${(ray.address() as AddressInfo).port}`);
   await window.statusBarItem(/Ray: .* CPUs/).waitFor();
 });
@@ -163,6 +164,10 @@ test('the preset runs as a task, which tells its course in a terminal', async ()
   await terminal.getByText('Waiting for Ray to start the run').waitFor();
   await window.screenshot(join(pictures, 'task.png'));
   assert.equal(packages.length, 2);
+
+  await window.page.locator('.xterm-helper-textarea').press('Control+C');
+  await terminal.getByText('Cancelling the run.').waitFor();
+  await terminal.getByText('Cancelled before the first answer').waitFor();
 });
 
 test('a preset is deleted after a question', async () => {
@@ -191,8 +196,9 @@ function row(text: string) {
   return window.question.locator('.quick-input-list .monaco-list-row').filter({ hasText: text });
 }
 
-/** A cluster that takes packages and jobs, and lets none of them start. */
+/** A cluster that takes packages and jobs, lets none of them start, and stops all when it is to stop one. */
 async function startRay(): Promise<Server> {
+  let isStopped = false;
   const server = createServer((request, response) => {
     const { method, url = '' } = request;
     const chunks: Buffer[] = [];
@@ -201,7 +207,10 @@ async function startRay(): Promise<Server> {
       if (method === 'PUT') {
         packages.push(Buffer.concat(chunks));
       }
-      const job = { type: 'SUBMISSION', status: 'PENDING', entrypoint: '', submission_id: url.split('/').at(-1) };
+      const isStop = method === 'POST' && url.endsWith('/stop');
+      isStopped ||= isStop;
+      const status = isStopped ? 'STOPPED' : 'PENDING';
+      const job = { type: 'SUBMISSION', status, entrypoint: '', submission_id: url.split('/').at(-1) };
       const answers: Readonly<Record<string, unknown>> = {
         '/api/version': version,
         '/api/v0/cluster_metadata': clusterMetadata,
@@ -212,7 +221,7 @@ async function startRay(): Promise<Server> {
       };
       const isKnown = url in answers || method === 'PUT' || url.startsWith('/api/jobs/shardboard-');
       response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(answers[url] ?? job));
+      response.end(JSON.stringify(answers[url] ?? (isStop ? { stopped: true } : job)));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -151,6 +151,22 @@ describe('the runs', () => {
     assert.ok(ray.logsRead() - logsRead <= 3, `the log was read ${ray.logsRead() - logsRead} times more`);
   });
 
+  it('hands the keys of judge and dataset over in files of their own', async () => {
+    const key = (value: string) => ({ source: 'value', value }) as const;
+    const judge = { url: 'http://127.0.0.1:1/v1', modelId: 'judge', key: key('sk-CANARY-judge') };
+    const id = await runs.submit(
+      { ...chosen(), judge, datasetKey: key('hf-CANARY') },
+      { name: 'local cluster', sessionName: 'session_1', startedHere, client: ray.client },
+    );
+    const packed = unzipSync(ray.packages[0] ?? new Uint8Array())['request.json'] ?? new Uint8Array();
+    assert.doesNotMatch(strFromU8(packed), /CANARY/);
+    const request = JSON.parse(strFromU8(packed));
+    assert.equal(await readFile(request.judge.key.path, 'utf8'), 'sk-CANARY-judge');
+    assert.equal(await readFile(request.datasetKey.path, 'utf8'), 'hf-CANARY');
+    ray.set(id, { status: 'SUCCEEDED', log: START + END });
+    await noKeyIsLeft();
+  });
+
   it('hands the key over in a file that only the user can read, and removes it when the run has ended', async () => {
     const id = await submit();
     const keyFile = join(folder, 'runs', 'keys', `${id}.model`);
