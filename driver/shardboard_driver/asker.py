@@ -130,6 +130,10 @@ class Asker:
         """How many requests may be in flight from now on."""
         (await self._ready).limit(in_flight)
 
+    async def forget(self) -> None:
+        """Removes what only this machine has, when the driver has kept all of it."""
+        (await self._ready).forget()
+
     async def finish(self, grace_s: float) -> None:
         """Hands no more questions out; those in flight have so many seconds."""
         await (await self._ready).finish(grace_s)

@@ -19,6 +19,7 @@ from . import events
 from .endpoint_check import check_all, endpoint_checks
 from .evaluator_check import check_evaluator
 from .failure import RunFailure, last_line
+from .handover import bring_earlier_answers, resolve_output_folder
 from .key import give_dataset_key, remove_key_files
 from .output import prepare_folder, take_folder
 from .request import parse_request
@@ -40,10 +41,12 @@ def main(request_file: str) -> int:
     """Runs what the file asks for; gives the exit code when the last event has been told."""
     tally: Tally | None = None
     try:
-        request = parse_request(Path(request_file).read_text(encoding="utf-8"))
+        request = resolve_output_folder(parse_request(Path(request_file).read_text(encoding="utf-8")))
         tally = Tally(request)
         _end_when_stopped(tally)
-        take_folder(prepare_folder(request.output_folder))
+        folder = prepare_folder(request.output_folder)
+        take_folder(folder)
+        bring_earlier_answers(folder)
         give_dataset_key(request.dataset_key)
         checks = endpoint_checks(request)
         first_check: Future[None] = ThreadPoolExecutor(1).submit(check_all, checks)

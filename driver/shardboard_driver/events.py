@@ -69,6 +69,11 @@ def merged(*, complete: bool, scores: Mapping[str, Any], categories: Mapping[str
     _emit("merged", complete=complete, scores=scores, categories=categories, bundle=bundle)
 
 
+def files(node: str, folder: str, list_: Sequence[Mapping[str, str | int]]) -> None:
+    """Each with `name`, `size` and `sha256`; below a folder of the logs of the node with this id."""
+    _emit("files", node=node, folder=folder, files=list_)
+
+
 def end(
     outcome: EndOutcome,
     message: str,

@@ -6,6 +6,7 @@ flight from the first question to the last.
 """
 
 import asyncio
+import shutil
 import time
 from collections import deque
 from contextlib import suppress
@@ -120,6 +121,11 @@ class Pool:
         if self._judge:
             await self._judge.close()
         await self._environment.close()
+
+    def forget(self) -> None:
+        """Removes the logs of this machine: the driver has kept all that they say."""
+        self._syncing.cancel()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     async def next_batch(self, shard: AskedShard) -> Batch:
         with suppress(TimeoutError):

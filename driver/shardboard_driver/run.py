@@ -15,6 +15,7 @@ from . import events
 from .answers import Edition, Stored, read_answers, write_edition
 from .benchmark import open_benchmark
 from .failure import Reason, RunFailure, disk_trouble
+from .handover import tell_files
 from .merge import merge, prepare_merge
 from .output import marked, refuse_other_results
 from .plan import MAY_CHANGE_SCORES, Plan, make_plan
@@ -92,6 +93,17 @@ def execute(tally: Tally, preparation: Preparation) -> int:
         tally.phase = "asking"
         missing = run_shards(run, preparation.actors, partial(prepare_merge, plan.repeats))
     tally.phase = "merging"
+    try:
+        return _conclude(tally, plan, edition, name, missing)
+    finally:
+        if request.output_place == "session":
+            tell_files(tally.folder, ray.get_runtime_context().get_node_id())
+
+
+def _conclude(tally: Tally, plan: Plan, edition: Edition, name: str, missing: dict[int, Missing]) -> int:
+    """Merges what there is, and tells how the run ended."""
+    request = tally.request
+    scores_again = request.task == "score_again"
     if tally.is_stopped and not tally.answers:
         tally.end("stopped", "The run was stopped. Nothing had been answered.")
         return STOPPED

@@ -162,6 +162,9 @@ class _Scheduler:
                 self._give_up(shard, self._end or WAS_STOPPED)
             if process.log:
                 process.log.sync()
+        elsewhere = [process.actor.forget.remote() for process in self._processes if process.log]
+        if elsewhere:
+            ray.wait(elsewhere, num_returns=len(elsewhere), timeout=GRACE_S)
 
     def _end_if_asked(self) -> None:
         kind = None if self._end else self._run.should_end(sum(process.in_flight for process in self._processes))

@@ -36,6 +36,7 @@ def tell_one_of_each() -> None:
         categories={"travel": {"mean_reward": 0.5, "n": 4}},
         bundle="/results/partial-eval-1.json",
     )
+    events.files("4f2a", "shardboard/run-1", [{"name": "results.jsonl", "size": 7, "sha256": "0" * 64}])
     events.end("complete", "All 6 answers are scored.", answered=6, expected=6)
     events.end(
         "partial",

@@ -324,7 +324,7 @@ def test_what_the_model_did_not_finish_is_marked(ask: Ask) -> None:
 def test_an_endpoint_that_only_fails_stops_the_shard(stopped: Stopping, status: int) -> None:
     stop, _, model = stopped(lambda _prompt, _times: Reply(status, "no"), list(range(100)))
     assert stop and stop[0] == "endpoint"
-    assert "The endpoint failed 5 times in a row" in stop[1]
+    assert re.search(r"The endpoint failed \d times in a row", stop[1])
     assert len(model.asked) < 20
 
 

@@ -116,6 +116,7 @@ class FakeActor:
         self.open = Method(self._open)
         self.ask_shard = Method(self._ask)
         self.limit = Method(lambda _limit: None)
+        self.forget = Method(lambda: None)
         self.finish = Method(self._finish)
 
     def _open(self, setup: Setup) -> Callable[[], Opened | Exception]:

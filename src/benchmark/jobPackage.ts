@@ -36,6 +36,8 @@ export async function buildJobPackage(options: {
   readonly driverFolder: string;
   readonly request: string;
   readonly own: OwnBenchmark | undefined;
+  /** Folder with the answers of an earlier run that goes on, when the driver does not find them where it writes. */
+  readonly earlier?: string | undefined;
 }): Promise<Uint8Array> {
   const files: AsyncZippable = { 'request.json': new TextEncoder().encode(options.request) };
   const driver = join(options.driverFolder, DRIVER_MODULE);
@@ -50,6 +52,11 @@ export async function buildJobPackage(options: {
     }
     for (const path of packed.files) {
       files[`benchmark/${slashes(relative(packed.folder, path))}`] = new Uint8Array(await readFile(path));
+    }
+  }
+  if (options.earlier !== undefined) {
+    for (const name of await readdir(options.earlier).catch(() => [])) {
+      files[`earlier/answers/${name}`] = new Uint8Array(await readFile(join(options.earlier, name)));
     }
   }
   return await zipAsync(files);

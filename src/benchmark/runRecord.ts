@@ -15,6 +15,8 @@ export const runRecord = v.object({
   request: runRequest,
   /** The user's own benchmark file, to be packed anew when the run is taken up again. */
   own: v.optional(v.nullable(v.object({ file: v.string(), name: v.string() })), null),
+  /** Where the results are on this machine, when the driver cannot write there. */
+  localFolder: v.optional(v.nullable(v.string()), null),
   cluster: v.object({ name: v.string(), sessionName: v.string(), startedHere: v.boolean() }),
   submittedAt: v.number(),
   /** The last state that was drawn. Final when the run has ended; else only for when the cluster is gone. */

@@ -74,6 +74,9 @@ export type JobEvent =
   | { readonly type: 'tasks'; readonly counts: ShardCounts }
   /** What the stock launcher left was found on this machine. */
   | { readonly type: 'stock_result'; readonly result: StockResult }
+  /** The results are on this machine now. */
+  | { readonly type: 'fetched'; readonly folder: string; readonly bundle: string | null }
+  | { readonly type: 'not_fetched'; readonly message: string }
   /** The request never became a job. */
   | { readonly type: 'not_submitted'; readonly message: string; readonly at: number };
 
@@ -127,6 +130,8 @@ export interface RunState {
   logTrouble: LogTrouble | null;
   shardCounts: ShardCounts | null;
   stockResult: StockResult | null;
+  /** Where the results can be fetched from, when they are not on this machine. */
+  files: Extract<DriverEvent, { type: 'files' }> | null;
   /** The driver's own last word. What the job's end means is read from it. */
   end: Extract<DriverEvent, { type: 'end' }> | null;
 }
@@ -147,6 +152,7 @@ export function initialRunState(facts: RunFacts): RunState {
     scores: null,
     categories: null,
     bundlePath: null,
+    files: null,
     logTrouble: null,
     shardCounts: null,
     stockResult: null,
@@ -177,6 +183,9 @@ export function apply(state: RunState, event: RunEvent): RunState {
       state.categories = event.categories;
       state.bundlePath = event.bundle;
       break;
+    case 'files':
+      state.files = event;
+      break;
     case 'end':
       state.end = event;
       break;
@@ -198,6 +207,12 @@ export function apply(state: RunState, event: RunEvent): RunState {
       state.categories = event.result.categories;
       state.bundlePath = event.result.path;
       state.problems = event.result.problems;
+      break;
+    case 'fetched':
+      state.bundlePath = event.bundle;
+      break;
+    case 'not_fetched':
+      state.message = `${state.message ?? ''} ${event.message}`.trim();
       break;
     case 'not_submitted':
       Object.assign(state, { status: 'failed', reason: 'request', message: event.message, endedAt: event.at });

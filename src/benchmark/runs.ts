@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { writeFileAtomic } from '../common/files';
@@ -11,6 +11,7 @@ import { type Judge, type KeySource, runRequest } from '../protocol/runRequest';
 import { goesOn, hasEnded, type RunSnapshot } from '../protocol/runSnapshot';
 import { REQUIREMENTS } from '../python/supportedVersions';
 import type { RayClient } from '../ray/client';
+import { fetchResults } from './fetchResults';
 import { followRun } from './followRun';
 import { gitStateOf } from './gitState';
 import { buildJobPackage, DRIVER_MODULE, type OwnBenchmark, packagedBenchmarkName } from './jobPackage';
@@ -36,6 +37,8 @@ export interface RunCluster {
   /** Whether Shardboard started it: then it is gone when it is not there, and else only left. */
   readonly startedHere: boolean;
   readonly client: RayClient;
+  /** Whether the driver writes to this machine's disks; otherwise the results are fetched through the dashboard. */
+  readonly isHere?: boolean;
   /** The Python that it runs Ray with, by absolute path; what it calls `python` when it does not tell. */
   readonly python?: string | undefined;
 }
@@ -44,7 +47,7 @@ export interface RunCluster {
 export type NewRun = Readonly<
   Omit<
     v.InferInput<typeof runRequest>,
-    'version' | 'benchmark' | 'key' | 'judge' | 'datasetKey' | 'outputFolder' | 'gitCommit' | 'gitDirty'
+    'version' | 'benchmark' | 'key' | 'judge' | 'datasetKey' | 'outputPlace' | 'outputFolder' | 'gitCommit' | 'gitDirty'
   >
 > & {
   /** The evaluator's own name, or a file of the user's. */
@@ -142,7 +145,7 @@ export function createRuns(options: RunsOptions): Runs {
         shards: record.request.shards,
         repeats: record.request.repeats,
         submittedAt: record.submittedAt,
-        outputFolder: record.request.outputFolder,
+        outputFolder: record.localFolder ?? record.request.outputFolder,
       }),
       log: () => record.log ?? '',
       picture: undefined,
@@ -209,7 +212,26 @@ export function createRuns(options: RunsOptions): Runs {
     run.log = () => follower.log() || (run.record.log ?? '');
     await follower.done;
     if (!ending.signal.aborted) {
+      await fetchWhatIsElsewhere(run);
       await finish(run);
+    }
+  }
+
+  /** Brings the results of a run on another machine here. */
+  async function fetchWhatIsElsewhere(run: Followed): Promise<void> {
+    const folder = run.record.localFolder;
+    const results = run.state.files;
+    const client = options.clientFor(run.record.cluster.sessionName);
+    if (folder === null || results === null || !client) {
+      return;
+    }
+    try {
+      await fetchResults(client, results, folder, ending.signal);
+      const bundle = results.files.find(({ name }) => /^(partial-)?eval-.*\.json$/.test(name));
+      take(run, [{ type: 'fetched', folder, bundle: bundle ? join(folder, bundle.name) : null }]);
+    } catch (error) {
+      options.logError(`The results of ${run.record.id} were not fetched: ${messageOf(error)}`);
+      take(run, [{ type: 'not_fetched', message: `The results could not be brought here. ${messageOf(error)}` }]);
     }
   }
 
@@ -254,11 +276,13 @@ export function createRuns(options: RunsOptions): Runs {
         judge,
         datasetKey = { source: 'none' },
         resultsFolder,
-        outputFolder = join(resultsFolder, id),
+        outputFolder: earlierFolder,
         bringsEvaluator,
         ...asked
       } = chosen;
       const git = own && (await gitStateOf(dirname(own.file)));
+      const folder = earlierFolder ?? join(resultsFolder, id);
+      const isHere = cluster.isHere ?? true;
       const request = v.parse(runRequest, {
         ...asked,
         version: 2,
@@ -266,7 +290,9 @@ export function createRuns(options: RunsOptions): Runs {
         key: await handOverKey(id, 'model', key),
         judge: judge ? { ...judge, key: await handOverKey(id, 'judge', judge.key) } : null,
         datasetKey: await handOverKey(id, 'dataset', datasetKey),
-        outputFolder,
+        outputPlace: isHere ? 'folder' : 'session',
+        // Of the same name wherever it is, so that the run can be taken up again.
+        outputFolder: isHere ? folder : basename(folder),
         gitCommit: git?.commit ?? null,
         gitDirty: git?.isDirty ?? null,
       });
@@ -276,6 +302,7 @@ export function createRuns(options: RunsOptions): Runs {
         benchmark: own?.name ?? request.benchmark,
         request,
         own: own ?? null,
+        localFolder: isHere ? null : folder,
         cluster: { name: cluster.name, sessionName: cluster.sessionName, startedHere: cluster.startedHere },
         submittedAt: Date.now(),
         snapshot: null,
@@ -286,7 +313,9 @@ export function createRuns(options: RunsOptions): Runs {
         // Before Ray hears of it: a job that runs and is not remembered would be lost by a crash at this moment.
         await save(run);
         const packages = bringsEvaluator ? [REQUIREMENTS.evaluator] : [];
-        await send(cluster, record, { driverFolder: options.driverFolder, own, packages });
+        // What was fetched of an earlier run goes along: its cluster may be gone, and what was asked there is paid for.
+        const earlier = !isHere && earlierFolder !== undefined ? join(earlierFolder, 'answers') : undefined;
+        await send(cluster, record, { driverFolder: options.driverFolder, own, earlier, packages });
       } catch (error) {
         take(run, [{ type: 'not_submitted', message: messageOf(error), at: Date.now() }]);
         // The reason is what the person must hear, also when a full disk keeps it from being saved.
@@ -398,11 +427,16 @@ function newRunId(): string {
 async function send(
   { client, python }: RunCluster,
   record: RunRecord,
-  options: { driverFolder: string; own: OwnBenchmark | undefined; packages: readonly string[] },
+  options: {
+    driverFolder: string;
+    own: OwnBenchmark | undefined;
+    earlier: string | undefined;
+    packages: readonly string[];
+  },
 ): Promise<void> {
-  const { driverFolder, own, packages } = options;
+  const { driverFolder, own, earlier, packages } = options;
   const request = JSON.stringify(record.request);
-  const workingDir = await client.uploadPackage(await buildJobPackage({ driverFolder, request, own }));
+  const workingDir = await client.uploadPackage(await buildJobPackage({ driverFolder, request, own, earlier }));
   await client.submitJob({
     submissionId: record.id,
     // What Ray installs for a job is in an environment of its own, in which `python` is the right one.

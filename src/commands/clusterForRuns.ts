@@ -1,4 +1,5 @@
 import type { RunCluster } from '../benchmark/runs';
+import { isHeadHere } from '../cluster/driverAccess';
 import type { ClusterService, ClusterState } from '../cluster/service';
 import { UserError } from '../common/userError';
 import { isSupportedCluster, SUPPORTED_CLUSTER } from '../python/supportedVersions';
@@ -31,6 +32,7 @@ export async function clusterForRuns(cluster: ClusterService): Promise<RunCluste
     sessionName: state.sessionName,
     startedHere: state.origin === 'started',
     client,
+    isHere: state.origin === 'started' || isHeadHere(state.nodes),
     python: await pythonOf(client, state.nodes),
   };
 }

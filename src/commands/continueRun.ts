@@ -77,9 +77,9 @@ async function takeUp(dependencies: ContinueDependencies, run: RunSnapshot, chan
   const preset = presetOf(request, own ?? request.benchmark, workspaceFolder()?.uri.fsPath);
   const key = await keyAtHand(dependencies, run, preset);
   return await withProgress(`Submitting ${run.benchmark}`, async () => {
-    const { outputFolder, outputPlace, suiteId, baselineId } = request;
+    const { suiteId, baselineId } = request;
     const same = await newRunOf({ ...preset, key }, dependencies);
-    const kept = { outputFolder, outputPlace, suiteId, baselineId };
+    const kept = { outputFolder: run.outputFolder, suiteId, baselineId };
     return await dependencies.submit({ ...same, ...kept, task: 'ask', ...changes }, cluster);
   });
 }

@@ -63,6 +63,15 @@ export type Score = v.InferOutput<typeof score>;
 
 export const category = v.object({ mean_reward: v.number(), n: count });
 
+/** A file of the results: its path below the output folder, its size in bytes, and how to know that it came whole. */
+export const resultFile = v.object({
+  // No way out of the folder that it is put into.
+  name: v.pipe(v.string(), v.regex(/^(?!\.)[\w.-]+(\/(?!\.)[\w.-]+)*$/)),
+  size: count,
+  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+});
+export type ResultFile = v.InferOutput<typeof resultFile>;
+
 export const driverEvent = v.variant('type', [
   v.object({ ...base, type: v.literal('stage'), stage: driverStage }),
   v.object({
@@ -103,6 +112,16 @@ export const driverEvent = v.variant('type', [
     categories: v.record(v.string(), category),
     /** Absolute path, on the machine that ran the driver, of the `eval-*.json`. */
     bundle: v.string(),
+  }),
+  /** What can be fetched from below the logs of a node, when the results do not stay where they were written. */
+  v.object({
+    ...base,
+    type: v.literal('files'),
+    /** Ray's id of the node. */
+    node: v.string(),
+    /** Below its logs. */
+    folder: v.string(),
+    files: v.array(resultFile),
   }),
   v.object({
     ...base,

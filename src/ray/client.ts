@@ -92,6 +92,13 @@ export interface RayClient {
    * @returns when the connection has been closed, which Ray does some seconds after the job's end.
    */
   tailJobLogs(submissionId: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>;
+  /** Hands a file from below a node's logs over as it comes, byte for byte. */
+  readLogFile(
+    nodeId: string,
+    path: string,
+    read: (body: AsyncIterable<Uint8Array>) => Promise<void>,
+    options?: CallOptions,
+  ): Promise<void>;
   /** The tasks of a job, by Ray's own number of it, one for each attempt. */
   tasks(jobId: string, options?: CallOptions): Promise<readonly RayTask[]>;
   /** Asks Ray to stop a job; false when it had ended already. */
@@ -109,6 +116,8 @@ export function jobHasEnded(job: RayJob): boolean {
 const LARGEST_PACKAGE = 100 * 1024 * 1024;
 const READ_LIMIT_MS = 10_000;
 const LOG_LIMIT_MS = 30_000;
+/** For a file of hundreds of megabytes. */
+const FILE_LIMIT_MS = 600_000;
 /** Above the 10 s for which Ray itself waits for its agent. */
 const WRITE_LIMIT_MS = 30_000;
 const UPLOAD_LIMIT_MS = 300_000;
@@ -303,6 +312,19 @@ export function createRayClient(endpoint: RayEndpoint): RayClient {
         onText,
         signal,
       }),
+    async readLogFile(nodeId, path, readBody, options) {
+      const query = `node_id=${encodeURIComponent(nodeId)}&filename=${encodeURIComponent(path)}&lines=-1`;
+      await transport.stream(
+        {
+          method: 'GET',
+          path: `/api/v0/logs/file?${query}`,
+          purpose: 'fetch a file of the results',
+          limitMs: FILE_LIMIT_MS,
+          signal: options?.signal,
+        },
+        readBody,
+      );
+    },
     async tasks(jobId, options) {
       const filter = `filter_keys=job_id&filter_predicates=%3D&filter_values=${encodeURIComponent(jobId)}`;
       // Not in detail, which would bring the job's environment variables along. 10,000 is the most that Ray takes.

@@ -43,6 +43,12 @@ export interface Transport {
    */
   send(call: RayCall): Promise<string>;
   /**
+   * Sends a request and hands its body over as it comes, for what is too large to be held.
+   *
+   * @throws RayError and the signal's reason as `send` does; what the reader throws.
+   */
+  stream(call: RayCall, read: (body: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void>;
+  /**
    * Opens a WebSocket and hands over each text that comes, until it is closed.
    *
    * @throws RayError when it could not be opened; the signal's reason when that is aborted.
@@ -50,6 +56,8 @@ export interface Transport {
   receive(call: RayReceiving): Promise<void>;
   close(): Promise<void>;
 }
+
+type AnswerBody = Awaited<ReturnType<typeof request>>['body'];
 
 /** Sends requests to one cluster over connections that are kept open. */
 export function createTransport(endpoint: RayEndpoint): Transport {
@@ -63,6 +71,11 @@ export function createTransport(endpoint: RayEndpoint): Transport {
   });
 
   async function send(call: RayCall): Promise<string> {
+    return await exchange(call, async (body) => await body.text());
+  }
+
+  /** One request; what becomes of the body of a good answer is up to the reader. */
+  async function exchange<T>(call: RayCall, read: (body: AnswerBody) => Promise<T>): Promise<T> {
     call.signal?.throwIfAborted();
     const about = facts(call.purpose);
     const stop = new AbortController();
@@ -84,10 +97,10 @@ export function createTransport(endpoint: RayEndpoint): Transport {
         headersTimeout: call.limitMs,
         bodyTimeout: call.limitMs,
       });
-      const text = await answer.body.text();
       if (answer.statusCode >= 200 && answer.statusCode < 300) {
-        return text;
+        return await read(answer.body);
       }
+      const text = await answer.body.text();
       // Something in between may repeat what it was sent.
       throw explainStatus(answer.statusCode, hidden(text, secrets), about);
     } catch (error) {
@@ -116,7 +129,7 @@ export function createTransport(endpoint: RayEndpoint): Transport {
   }
 
   // Destroyed, not closed: closing would wait for requests that nobody waits for any more.
-  return { facts, send, receive, close: () => dispatcher.destroy() };
+  return { facts, send, stream: exchange, receive, close: () => dispatcher.destroy() };
 }
 
 /** A text without what must not be shown. What is short is a word such as `on`, and would hide half a sentence. */

@@ -257,6 +257,7 @@ function record(): RunRecord {
     cluster: { name: 'bench', sessionName: 'session_1', startedHere: true },
     submittedAt: Date.now(),
     own: null,
+    localFolder: null,
     snapshot: null,
     log: null,
   };

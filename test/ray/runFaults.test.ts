@@ -1,10 +1,10 @@
 /** What goes wrong in the middle of a run, on a real Ray cluster: nothing that was paid for is lost, and it is said. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
 import { type ClusterService, createClusterService } from '../../src/cluster/service';
 import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
@@ -271,7 +271,10 @@ describe('faults in the middle of a run', () => {
   it('stops when the disk is full, and goes on when there is room', async (test) => {
     const small = join(folder, 'small');
     await mkdir(small);
-    mountSmall(small, '60k', test);
+    if (!mountSmall(small, '60k')) {
+      test.skip('a small disk can only be made by root');
+      return;
+    }
     try {
       const model = await endpoint();
       const run = await untilEnded(
@@ -352,11 +355,6 @@ function processOf(command: string): number {
   return Number(line.trim().split(' ')[0]);
 }
 
-function mountSmall(place: string, size: string, test: TestContext): void {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', place], { stdio: 'pipe' });
-  } catch (error) {
-    test.skip(`A small disk cannot be made here: ${error}`);
-    throw error;
-  }
+function mountSmall(place: string, size: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', place]).status === 0;
 }

@@ -61,6 +61,7 @@ export function createFakeRay(): FakeRay {
       hasPackage: unused,
       jobs: unused,
       hasLivingActor: unused,
+      readLogFile: unused,
       uploadPackage: async (zip) => {
         packages.push(zip);
         return 'gcs://_ray_pkg_0000000000000000.zip';
