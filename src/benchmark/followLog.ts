@@ -8,7 +8,7 @@ import type { LogTrouble } from './runState';
 
 /** How patient the following is; tests are less so. */
 export interface LogPace {
-  /** Between two readings of the whole log, in ms, while that is quick. */
+  /** Between two readings of the whole log, in ms, while it is short. */
   readonly readEveryMs: number;
   /** A log up to this length, in characters, is read whole: on a socket Ray holds each line back for one to two seconds. */
   readonly socketFrom: number;
@@ -28,8 +28,8 @@ export const LOG_PACE: LogPace = {
   lastWordMs: 5000,
 };
 
-/** Reading a log whole takes at most one part in so many of our time. */
-const SHARE_OF_TIME = 20;
+/** A log that is read whole again and again costs at most so many characters a second. */
+const MOST_A_SECOND = 1_000_000;
 const LONGEST_DOUBT_MS = 60_000;
 const LONGEST_SOCKET_PAUSE_MS = 600_000;
 /** Many pieces in a row are told as one. */
@@ -128,20 +128,22 @@ export function followLog(options: LogOptions): LogFollower {
     }
   }
 
-  /** Reads it whole; false when it could not be read, which says nothing about the job. */
-  async function readWhole(client: RayClient): Promise<boolean> {
-    const begin = Date.now();
+  /**
+   * Reads it whole; false when it could not be read, which says nothing about the job.
+   *
+   * @param isLast when there will be no other time: then a broken connection is one to the cluster, to be waited for.
+   */
+  async function readWhole(client: RayClient, isLast = false): Promise<boolean> {
     try {
       take(log.takeWhole(await client.jobLogs(submissionId, { signal })));
     } catch (error) {
-      if (signal.aborted || !(error instanceof RayError)) {
+      if (signal.aborted || !(error instanceof RayError) || (isLast && error.kind === 'unreachable')) {
         throw error;
       }
       setTrouble({ kind: 'unreadable', reason: error.message });
       return false;
     } finally {
-      const end = Date.now();
-      readNotBefore = end + Math.max(pace.readEveryMs, SHARE_OF_TIME * (end - begin));
+      readNotBefore = Date.now() + Math.max(pace.readEveryMs, (1000 * log.length()) / MOST_A_SECOND);
     }
     // What was cut stays cut; what is gone may come back, as may a server that could not read it.
     if (trouble?.kind === 'unreadable' || (trouble?.kind === 'gone' && log.length() > 0)) {
@@ -244,7 +246,7 @@ export function followLog(options: LogOptions): LogFollower {
       const deadline = Date.now() + pace.lastWordMs;
       // What the driver said last is the last that counts, and everything before it was heard.
       while (!hasEnded || log.length() < pace.socketFrom) {
-        const isRead = await readWhole(client);
+        const isRead = await readWhole(client, true);
         if (hasEnded || Date.now() > deadline || (isRead && !mayLag)) {
           break;
         }

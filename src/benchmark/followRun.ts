@@ -16,6 +16,8 @@ export interface FollowOptions {
   readonly client: () => RayClient | undefined;
   /** What has become of the cluster when it does not answer. */
   readonly fate: () => ClusterFate;
+  /** When it was heard before, in milliseconds since 1970: after a reload nobody may have heard of it for long. */
+  readonly heardAt: number;
   readonly onEvents: (events: readonly RunEvent[]) => void;
   /** The first line of the log that carries the marker and cannot be read. */
   readonly onFault: (fault: Error) => void;
@@ -49,7 +51,7 @@ export function followRun(options: FollowOptions): RunFollower {
     pace: options.pace ?? LOG_PACE,
     signal,
   });
-  let heardAt = Date.now();
+  let { heardAt } = options;
   /** What was said of the job last. The same again would only make every view draw itself anew. */
   let told = '';
   let running: RayJob | undefined;
@@ -79,8 +81,8 @@ export function followRun(options: FollowOptions): RunFollower {
       return [];
     }
     told = now;
-    const { status, message, endedAt, exitCode } = job;
-    return [{ type: 'job', status, message, endedAt, exitCode }];
+    const { status, message, endedAt } = job;
+    return [{ type: 'job', status, message, endedAt }];
   }
 
   /** True when nothing will ever be heard again. */

@@ -3,6 +3,7 @@ import { createEmitter, type Disposable, type Event } from '../common/emitter';
 import { messageOf, UserError } from '../common/userError';
 import type { RunSnapshot } from '../protocol/runSnapshot';
 import { jobHasEnded, type RayClient, type RayJob } from '../ray/client';
+import { hideKeys } from '../ray/hideKeys';
 import { RayError } from '../ray/rayError';
 import { followRun } from './followRun';
 import { DRIVER_MODULE } from './jobPackage';
@@ -135,6 +136,7 @@ export function createOtherRuns(options: OtherRunsOptions): OtherRuns {
       sessionName: run.sessionName,
       client: () => clientOf(run),
       fate: () => 'left',
+      heardAt: Date.now(),
       onEvents: (events) => take(run, events),
       onFault: (fault) => options.logError(fault.message.slice(0, 500)),
       signal,
@@ -234,7 +236,7 @@ export function createOtherRuns(options: OtherRunsOptions): OtherRuns {
       }
       await client.stopJob(id);
     },
-    log: (id) => runs.get(id)?.log() ?? '',
+    log: (id) => hideKeys(runs.get(id)?.log() ?? ''),
     dispose() {
       for (const close of open) {
         close.abort();
@@ -244,8 +246,8 @@ export function createOtherRuns(options: OtherRunsOptions): OtherRuns {
   };
 }
 
-function jobEventOf({ status, message, endedAt, exitCode }: RayJob): RunEvent {
-  return { type: 'job', status, message, endedAt, exitCode };
+function jobEventOf({ status, message, endedAt }: RayJob): RunEvent {
+  return { type: 'job', status, message, endedAt };
 }
 
 /** What the job itself tells of a run; undefined when it is none. */

@@ -59,7 +59,6 @@ export type JobEvent =
       readonly message: string | undefined;
       /** Milliseconds since 1970, when the job has ended. */
       readonly endedAt: number | undefined;
-      readonly exitCode?: number | undefined;
     }
   /** The cluster does not answer; the reason is a sentence. */
   | {
@@ -334,10 +333,14 @@ function applyJobEnd(state: RunState, event: Extract<JobEvent, { type: 'job' }>)
     state.status = end.outcome;
     state.reason = end.reason ?? null;
     state.message = end.message;
-  } else if (event.exitCode === 0 && state.logTrouble !== null && state.logTrouble.kind !== 'cut') {
-    // The driver leaves with 0 only when every answer is there and scored; what it said of them was not heard.
-    state.status = 'partial';
-    state.message = `Ray says that the run succeeded, but its log cannot be read, so its end was not heard. The score and all answers are in ${state.facts.outputFolder}.`;
+  } else if (state.logTrouble !== null && state.logTrouble.kind !== 'cut') {
+    // The driver leaves without an error only when every answer is there and scored; what it said of them was not heard.
+    const hasSucceeded = event.status === 'SUCCEEDED';
+    state.status = hasSucceeded ? 'partial' : 'failed';
+    state.reason = hasSucceeded ? null : 'internal';
+    state.message = hasSucceeded
+      ? `Ray says that the run succeeded, but its log cannot be read, so its end was not heard. The score and all answers are in ${state.facts.outputFolder}.`
+      : `The run ended, and its log cannot be read, so the reason was not heard. ${lastLine(event.message)} What came is kept in ${state.facts.outputFolder}.`;
   } else {
     state.status = 'failed';
     state.reason = 'internal';

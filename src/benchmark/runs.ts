@@ -200,11 +200,13 @@ export function createRuns(options: RunsOptions): Runs {
 
   async function follow(run: Followed): Promise<void> {
     const { sessionName, startedHere } = run.record.cluster;
+    const kept = run.record.snapshot;
     const follower = followRun({
       submissionId: run.record.id,
       sessionName,
       client: () => options.clientFor(sessionName),
       fate: () => (!options.isClusterKnown() ? 'silent' : startedHere ? 'gone' : 'left'),
+      heardAt: kept?.lastHeardAt ?? kept?.lastAnswerAt ?? run.record.submittedAt,
       onEvents: (events) => take(run, events),
       onFault: (fault) => options.logError(fault.message.slice(0, LONGEST_FAULT)),
       signal: ending.signal,

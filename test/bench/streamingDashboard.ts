@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   }
   if (perSecond === 0) {
     dashboard.write(endLine(inAll));
-    dashboard.job = { status: 'SUCCEEDED', exitCode: 0 };
+    dashboard.job = { status: 'SUCCEEDED' };
   } else {
     let turn = 0;
     setInterval(

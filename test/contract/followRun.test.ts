@@ -43,6 +43,7 @@ describe('following a run', () => {
       sessionName: 'session_1',
       client: () => client,
       fate: () => 'gone',
+      heardAt: 1,
       onEvents(events) {
         events.forEach((event) => {
           apply(state, event);
@@ -207,7 +208,7 @@ describe('following a run', () => {
     await dashboard.revive();
     const gone = await until((run) => /log of this run is gone/.test(run.message ?? ''));
     assert.deepEqual([gone.status, gone.answered], ['running', 100]);
-    dashboard.job = { status: 'SUCCEEDED', exitCode: 0 };
+    dashboard.job = { status: 'SUCCEEDED' };
     await follower.done;
     const run = snapshotOf(state);
     assert.equal(run.status, 'partial');
@@ -223,6 +224,17 @@ describe('following a run', () => {
     dashboard.failLog = undefined;
     dashboard.write(answersLine(0, 0, 100));
     await until((run) => run.answered === 100 && run.message === null);
+  });
+
+  it('waits for the last words when the connection breaks between the end of the job and its log', async () => {
+    follow({ ...PACE, socketFrom: 1_000_000 });
+    dashboard.write(answersLine(0, 0, 100));
+    await answered(100);
+    dashboard.failLog = 'broken';
+    const ending = endFrom(100);
+    await until((run) => run.lastHeardAt !== null);
+    dashboard.failLog = undefined;
+    assert.equal((await ending).status, 'complete');
   });
 
   it('reads a log that was cut from its start, and counts nothing twice', async () => {

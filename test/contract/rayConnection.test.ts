@@ -6,6 +6,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect as connectTo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { WebSocketServer } from 'ws';
 import { reachCluster } from '../../src/cluster/reachCluster';
 import { createRayClient, type RayClient } from '../../src/ray/client';
 import { RayError } from '../../src/ray/rayError';
@@ -68,6 +69,34 @@ test('a certificate that nobody knows is not believed, and the setting that help
 test('it is believed when its file is named', async (t) => {
   const { rayVersion } = await clientOf(t, { url: await startTlsServer(t), ca: certificate }).version();
   assert.equal(rayVersion, '2.60.0');
+});
+
+test('so is it on the socket that tells a log, which else is refused', async (t) => {
+  const server = createServer({ cert: certificate, key: readFixture('key.pem') });
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket) => {
+    socket.send('a line\n');
+    socket.close();
+  });
+  t.after(() => server.closeAllConnections());
+  const url = `https://localhost:${await listen(t, server)}`;
+  const texts: string[] = [];
+  const { signal } = new AbortController();
+  await clientOf(t, { url, ca: certificate }).tailJobLogs('run-1', (text) => texts.push(text), signal);
+  assert.deepEqual(texts, ['a line\n']);
+  const error = await failureOf(clientOf(t, { url }).tailJobLogs('run-1', () => undefined, signal));
+  assert.match(error.message, /signed by nobody whom this machine knows/);
+});
+
+test('a socket that is refused says why, and does not show what was sent', async (t) => {
+  const server = createHttpServer().on('upgrade', (_request, socket) => {
+    const body = `Forbidden: ${SECRET}`;
+    socket.end(`HTTP/1.1 500 Error\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  });
+  const url = `http://127.0.0.1:${await listen(t, server)}`;
+  const { signal } = new AbortController();
+  const error = await failureOf(clientOf(t, { url, token: SECRET }).tailJobLogs('run-1', () => undefined, signal));
+  assert.match(error.message, /could not follow the job's log \(HTTP 500\)\. Forbidden: <hidden>/);
 });
 
 test('https where only http is spoken is explained, and http is offered', async (t) => {

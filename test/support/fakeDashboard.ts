@@ -14,11 +14,12 @@ export interface FakeDashboard {
   readonly headers: readonly IncomingMessage['headers'][];
   /** How many sockets are open. */
   sockets(): number;
-  job: { status: RayJob['status']; exitCode?: number };
+  job: { status: RayJob['status'] };
   sessionName: string;
   socketFault: SocketFault;
-  /** Answers this status for the log, for the job, or for everything; undefined ends it. */
-  failLog: number | undefined;
+  /** Answers this status for the log, or breaks the connection; undefined ends it. */
+  failLog: number | 'broken' | undefined;
+  /** Answers this status for the job; undefined ends it. */
   failJob: number | undefined;
   log(): string;
   /** Adds to the log, and hands it to the sockets. */
@@ -98,10 +99,13 @@ export async function startFakeDashboard(base = ''): Promise<FakeDashboard> {
     if (path === '/api/version') {
       send({ version: '4', ray_version: '2.60.0', session_name: dashboard.sessionName });
     } else if (path.endsWith('/logs')) {
-      send(dashboard.failLog === undefined ? { logs: log } : 'Traceback', dashboard.failLog);
+      if (dashboard.failLog === 'broken') {
+        response.destroy();
+      } else {
+        send(dashboard.failLog === undefined ? { logs: log } : 'Traceback', dashboard.failLog);
+      }
     } else if (path.startsWith('/api/jobs/')) {
-      const { status, exitCode } = dashboard.job;
-      const job = { type: 'SUBMISSION', submission_id: 'run-1', status, entrypoint: '', driver_exit_code: exitCode };
+      const job = { type: 'SUBMISSION', submission_id: 'run-1', status: dashboard.job.status, entrypoint: '' };
       send(dashboard.failJob === undefined ? job : 'Job run-1 does not exist', dashboard.failJob);
     } else {
       send('Not Found', 404);

@@ -35,6 +35,7 @@ async function main(): Promise<void> {
     sessionName,
     client: () => client,
     fate: () => 'gone',
+    heardAt: Date.now(),
     onEvents(events) {
       for (const event of events) {
         apply(state, event);
