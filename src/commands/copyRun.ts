@@ -41,11 +41,14 @@ export async function copyRun(
 
 /** What a run was submitted with, as a preset. */
 export function presetOfRun(runs: Pick<Runs, 'requestOf' | 'latest'>, id: unknown): RunPreset {
-  const told = runs.requestOf(typeof id === 'string' ? id : (runs.latest() ?? ''));
+  const chosen = typeof id === 'string' ? id : runs.latest();
+  const told = chosen === undefined ? undefined : runs.requestOf(chosen);
   if (!told) {
-    throw new UserError('There is no run yet.', [
-      { title: 'Submit a benchmark', command: 'shardboard.submitBenchmark' },
-    ]);
+    const reason =
+      chosen === undefined
+        ? 'There is no run yet.'
+        : 'This run was not submitted from here, and its settings are not known.';
+    throw new UserError(reason, [{ title: 'Submit a benchmark', command: 'shardboard.submitBenchmark' }]);
   }
   const preset = presetOf(told.request, told.own ?? told.request.benchmark, workspaceFolder()?.uri.fsPath);
   // What came from the settings is to come from there again, also for others who share the preset.

@@ -102,7 +102,8 @@ function refusalOfAll(
   if (needsJudge && run.judge === null) {
     return `${run.benchmark} leaves the score to a judge: name one under More settings, or every answer would count 0.`;
   }
-  const otherFolders = runs.all().flatMap((id) => runs.snapshot(id)?.outputFolder ?? []);
+  const requests = runs.all().flatMap((id) => runs.requestOf(id)?.request ?? []);
+  const otherFolders = requests.filter(({ outputPlace }) => outputPlace === 'folder').map((each) => each.outputFolder);
   return refusalOf(run, { problems, resultsFolder, otherFolders });
 }
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { strFromU8, unzipSync } from 'fflate';
 import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
 import { EVENT_MARKER } from '../../src/protocol/driverEvents';
@@ -149,6 +151,24 @@ describe('the runs', () => {
     await until(id, (run) => run.status === 'complete');
     // One or two looks while it runs, one at its end; waiting for a last word would read it ten times more.
     assert.ok(ray.logsRead() - logsRead <= 3, `the log was read ${ray.logsRead() - logsRead} times more`);
+  });
+
+  it("keeps the commit of the user's own benchmark", async () => {
+    const benchmarks = join(folder, 'benchmarks');
+    await mkdir(benchmarks);
+    await writeFile(join(benchmarks, 'words.py'), '# words');
+    const git = (...args: string[]) => promisify(execFile)('git', ['-C', benchmarks, ...args]);
+    await git('init', '--quiet');
+    await git('add', '.');
+    await git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '--quiet', '-m', 'Words');
+    const commit = (await git('rev-parse', 'HEAD')).stdout.trim();
+    await writeFile(join(benchmarks, 'words.py'), '# other words');
+    const id = await runs.submit(
+      { ...chosen(), benchmark: { file: join(benchmarks, 'words.py'), name: 'words' } },
+      { name: 'local cluster', sessionName: 'session_1', startedHere, client: ray.client },
+    );
+    const { gitCommit, gitDirty } = runs.requestOf(id)?.request ?? {};
+    assert.deepEqual([gitCommit, gitDirty], [commit, true]);
   });
 
   it('hands the keys of judge and dataset over in files of their own', async () => {
