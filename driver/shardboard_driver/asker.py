@@ -18,6 +18,7 @@ from .answers import Edition
 from .endpoint_check import check_all, endpoint_checks
 from .events import CompactAnswer
 from .failure import RunFailure
+from .key import Keys
 from .request import RunRequest
 from .rows import AnswerKey, Row
 
@@ -29,7 +30,7 @@ type StopKind = Literal["endpoint", "scorer", "judge", "disk", "stopped"]
 
 @dataclass(frozen=True)
 class Setup:
-    """What a process needs to know. Holds no key: Ray keeps the arguments of tasks where others can read them."""
+    """What a process needs to know."""
 
     request: RunRequest
     benchmark: str
@@ -92,22 +93,23 @@ class Asker:
         # The process is started before it is known what it is to ask; until then it imports.
         from . import pool  # noqa: F401
 
-    async def open(self, setup: Setup) -> Opened:
+    async def open(self, setup: Setup, keys: Keys) -> Opened:
         """
-        :raises RunFailure: when it cannot begin: no key, no benchmark, no disk.
+        :raises RunFailure: when it cannot begin: no benchmark, no endpoint, no disk.
         """
         # Not in `__init__`, which Ray does not call on the loop. What is called after this finds it.
         self._ready = asyncio.get_running_loop().create_future()
         from .pool import Pool
 
+        keys.settle()
         try:
             folder = Path(setup.request.output_folder)
             shares = (folder / setup.mark).exists()
             folder = folder if shares else _local_folder(setup.mark)
             node = ray.get_runtime_context().get_node_id()
             if node != setup.driver_node:
-                await asyncio.to_thread(_check_from_here, setup.request)
-            pool = Pool(setup, folder)
+                await asyncio.to_thread(_check_from_here, setup.request, keys)
+            pool = Pool(setup, keys, folder)
             await pool.open()
         except BaseException as error:
             self._ready.set_exception(error)
@@ -139,10 +141,10 @@ class Asker:
         await (await self._ready).finish(grace_s)
 
 
-def _check_from_here(request: RunRequest) -> None:
+def _check_from_here(request: RunRequest, keys: Keys) -> None:
     """What the driver's machine can reach, another machine may not."""
     try:
-        check_all(endpoint_checks(request))
+        check_all(endpoint_checks(request, keys))
     except RunFailure as failure:
         message = f"From the machine {socket.gethostname()} of the cluster: {failure.message}"
         raise RunFailure(failure.reason, message) from failure

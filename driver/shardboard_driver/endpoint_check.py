@@ -15,7 +15,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from .failure import RunFailure, last_line
-from .key import read_key
+from .key import Keys
 from .redaction import redact
 from .request import RunRequest
 
@@ -28,19 +28,17 @@ PAUSES_S = (1.0, 2.0)
 NOT_ASKED = "No question was asked."
 
 
-def endpoint_checks(request: RunRequest) -> list[Callable[[], None]]:
+def endpoint_checks(request: RunRequest, keys: Keys) -> list[Callable[[], None]]:
     """
     The checks of what the run asks: the model's endpoint, unless it only scores, and the judge's, when there is one.
     Each may be done again and again.
-
-    :raises RunFailure: reason `request`, when a key is not there.
     """
     checks: list[Callable[[], None]] = []
     if request.task == "ask":
-        checks.append(partial(check_endpoint, request.model_url, request.model_id, read_key(request.key)))
+        checks.append(partial(check_endpoint, request.model_url, request.model_id, keys.model))
     if request.judge:
         judge = request.judge
-        checks.append(partial(_check_judge, judge.url, judge.model_id, read_key(judge.key)))
+        checks.append(partial(_check_judge, judge.url, judge.model_id, keys.judge))
     return checks
 
 

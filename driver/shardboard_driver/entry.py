@@ -20,7 +20,7 @@ from .endpoint_check import check_all, endpoint_checks
 from .evaluator_check import check_evaluator
 from .failure import RunFailure, last_line
 from .handover import bring_earlier_answers, resolve_output_folder
-from .key import give_dataset_key, remove_key_files
+from .key import Keys, remove_key_files, take_keys
 from .output import prepare_folder, take_folder
 from .request import parse_request
 from .tally import Tally
@@ -47,10 +47,10 @@ def main(request_file: str) -> int:
         folder = prepare_folder(request.output_folder)
         take_folder(folder)
         bring_earlier_answers(folder)
-        give_dataset_key(request.dataset_key)
-        checks = endpoint_checks(request)
+        keys = take_keys(request)
+        checks = endpoint_checks(request, keys)
         first_check: Future[None] = ThreadPoolExecutor(1).submit(check_all, checks)
-        return _run_on_ray(tally, first_check, partial(check_all, checks[:1]))
+        return _run_on_ray(tally, keys, first_check, partial(check_all, checks[:1]))
     except RunFailure as failure:
         outcome = failure
     except Exception as error:
@@ -68,7 +68,7 @@ def main(request_file: str) -> int:
     return EXIT_CODES.get(outcome.reason, FAILED)
 
 
-def _run_on_ray(tally: Tally, first_check: "Future[None]", check: Callable[[], None]) -> int:
+def _run_on_ray(tally: Tally, keys: Keys, first_check: "Future[None]", check: Callable[[], None]) -> int:
     events.stage("connecting")
     check_evaluator(tally.request.repeats)
     try:
@@ -85,7 +85,7 @@ def _run_on_ray(tally: Tally, first_check: "Future[None]", check: Callable[[], N
             f"The Python of the cluster cannot run the benchmark: {last_line(error)}. "
             "Install nemo-evaluator[ray,stats] in it.",
         ) from error
-    return execute(tally, Preparation(first_check, check, actors, tally.should_end))
+    return execute(tally, Preparation(keys, first_check, check, actors, tally.should_end))
 
 
 def _end_when_stopped(tally: Tally) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .failure import RunFailure
@@ -40,15 +41,38 @@ def read_key(source: KeySource) -> str | None:
     return key
 
 
-def give_dataset_key(source: KeySource) -> None:
-    """
-    Lets the libraries that load gated datasets find their key.
+@dataclass(frozen=True)
+class Keys:
+    """The keys of a run. They travel to its processes in calls, which Ray keeps nowhere, and are never printed."""
 
-    :raises RunFailure: reason `request`, when it is not there or cannot be a key.
+    model: str | None = field(default=None, repr=False)
+    judge: str | None = field(default=None, repr=False)
+    dataset: str | None = field(default=None, repr=False)
+
+    def settle(self) -> None:
+        """Hides them from what this process prints, and lets the libraries that load gated datasets find theirs."""
+        for key in (self.model, self.judge, self.dataset):
+            hide(key or "")
+        if self.dataset is not None:
+            os.environ["HF_TOKEN"] = self.dataset
+
+
+def take_keys(request: RunRequest) -> Keys:
     """
-    key = read_key(source)
-    if key is not None:
-        os.environ["HF_TOKEN"] = key
+    Reads the keys and removes the files that were made to hand them over.
+
+    :raises RunFailure: reason `request`, when one is not there or cannot be a key.
+    """
+    try:
+        keys = Keys(
+            model=read_key(request.key),
+            judge=read_key(request.judge.key) if request.judge else None,
+            dataset=read_key(request.dataset_key),
+        )
+    finally:
+        remove_key_files(request)
+    keys.settle()
+    return keys
 
 
 def key_sources(request: RunRequest) -> list[KeySource]:
@@ -57,7 +81,7 @@ def key_sources(request: RunRequest) -> list[KeySource]:
 
 
 def remove_key_files(request: RunRequest) -> None:
-    """Removes the files with keys. Only at the very end: every attempt of a shard reads them again."""
+    """Removes the files with keys: they were made for this run, and from now on it has them in memory."""
     for source in key_sources(request):
         if source.source == "file":
             with suppress(OSError):

@@ -20,7 +20,7 @@ from .asker import Batch, Setup, ShardWork, StopKind
 from .benchmark import load_environment
 from .events import CompactAnswer
 from .failure import RunFailure, last_line
-from .key import give_dataset_key, read_key
+from .key import Keys
 from .model import open_judge, open_model, with_system_prompt
 from .patience import Patience
 from .question import Asking, Question, ShardStop, ask, score_again
@@ -55,8 +55,9 @@ class AskedShard:
 class Pool:
     """Asks the questions of the shards that are added, the first ones first."""
 
-    def __init__(self, setup: Setup, folder: Path) -> None:
+    def __init__(self, setup: Setup, keys: Keys, folder: Path) -> None:
         self._setup = setup
+        self._keys = keys
         self._folder = folder
         self._limit = 0
         self._shards: list[AskedShard] = []
@@ -67,9 +68,8 @@ class Pool:
 
     async def open(self) -> None:
         request = self._setup.request
-        give_dataset_key(request.dataset_key)
-        self._solver = open_model(request, read_key(request.key))
-        self._judge = open_judge(request, read_key(request.judge.key) if request.judge else None)
+        self._solver = open_model(request, self._keys.model)
+        self._judge = open_judge(request, self._keys.judge)
         self._environment = load_environment(self._setup.benchmark)
         await self._environment.prepare()
         self._kit = Asking(

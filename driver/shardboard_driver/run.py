@@ -16,7 +16,9 @@ from .answers import Edition, Stored, read_answers, write_edition
 from .benchmark import open_benchmark
 from .failure import Reason, RunFailure, disk_trouble
 from .handover import tell_files
+from .key import Keys
 from .merge import merge, prepare_merge
+from .needs import refuse_what_is_lacking
 from .output import marked, refuse_other_results
 from .plan import MAY_CHANGE_SCORES, Plan, make_plan
 from .processes import Handle
@@ -47,6 +49,7 @@ TO_SCORE = ("judge_error", UNSCORED)
 class Preparation:
     """What was begun before the imports."""
 
+    keys: Keys
     first_check: "Future[None]"
     """Of the endpoint."""
     check_endpoint: Callable[[], None]
@@ -64,6 +67,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
     """
     events.stage("loading_benchmark")
     request = tally.request
+    refuse_what_is_lacking(request)
     plan = make_plan(request, open_benchmark(request.benchmark))
     tally.expected = len(plan.order) * plan.repeats
     scores_again = request.task == "score_again"
@@ -81,6 +85,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
         run = Run(
             tally=tally,
             plan=plan,
+            secrets=preparation.keys,
             keys=keys,
             edition=edition,
             name=name,

@@ -12,6 +12,7 @@ from . import events
 from .answers import Edition, log_path, read_log
 from .asker import Batch, Setup, ShardWork, StopKind
 from .failure import RunFailure
+from .key import Keys
 from .plan import Plan
 from .processes import Handle, Process, Shard, start_process, why_lost
 from .rows import UNSCORED, AnswerKey, Row, outcome_of
@@ -67,6 +68,7 @@ class Run:
 
     tally: Tally
     plan: Plan
+    secrets: Keys
     keys: Callable[[int], Iterable[tuple[int, AnswerKey]]]
     """Position and key of every answer that a shard is to have."""
     edition: Edition
@@ -138,7 +140,7 @@ class _Scheduler:
             driver_node=ray.get_runtime_context().get_node_id(),
         )
         self._logs.append(log)
-        self._processes.append(Process(actor, setup, actor.open.remote(setup)))
+        self._processes.append(Process(actor, setup, actor.open.remote(setup, self._run.secrets)))
 
     def step(self) -> None:
         """Hands out what can be, and takes in what comes within a moment."""

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from shardboard_driver.failure import RunFailure
-from shardboard_driver.key import give_dataset_key, read_key, remove_key_files
+from shardboard_driver.key import Keys, read_key, remove_key_files, take_keys
 from shardboard_driver.redaction import redact
-from shardboard_driver.request import NO_KEY, Judge, KeySource
+from shardboard_driver.request import Judge, KeySource
 
 from .support import make_request
 
@@ -42,35 +42,37 @@ def test_the_files_with_keys_go_with_the_run(tmp_path: Path) -> None:
     remove_key_files(make_request(tmp_path, key=KeySource("environment", "MODEL_KEY")))
 
 
-def test_the_key_of_a_dataset_is_where_those_look_who_load_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keys_are_taken_and_their_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    give_dataset_key(NO_KEY)
-    assert "HF_TOKEN" not in os.environ
-    file = tmp_path / "key"
-    file.write_text("hf_secret\n")
-    give_dataset_key(KeySource("file", str(file)))
-    assert os.environ["HF_TOKEN"] == "hf_secret"
-    assert redact("hf_secret") == "<key>"
+    monkeypatch.setenv("JUDGE_KEY", "sk-judge")
+    for name in ("model", "dataset"):
+        (tmp_path / name).write_text(f"sk-{name}\n")
+    request = make_request(
+        tmp_path,
+        key=KeySource("file", str(tmp_path / "model")),
+        judge=Judge("http://judge/v1", "judge", KeySource("environment", "JUDGE_KEY")),
+        dataset_key=KeySource("file", str(tmp_path / "dataset")),
+    )
+    keys = take_keys(request)
+    assert (keys.model, keys.judge, keys.dataset) == ("sk-model", "sk-judge", "sk-dataset")
+    assert list(tmp_path.iterdir()) == []
+    # Where those look who load gated datasets.
+    assert os.environ["HF_TOKEN"] == "sk-dataset"
+    assert redact("sk-model sk-judge sk-dataset") == "<key> <key> <key>"
+    assert "sk-" not in repr(keys)
     monkeypatch.delenv("HF_TOKEN")
 
 
-def test_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MODEL_KEY", "sk-secret")
-    assert read_key(KeySource("environment", "MODEL_KEY")) == "sk-secret"
+def test_a_file_goes_also_when_another_key_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("sk-model")
+    gone = KeySource("file", str(tmp_path / "gone"))
+    request = make_request(tmp_path, key=KeySource("file", str(tmp_path / "model")), dataset_key=gone)
+    with pytest.raises(RunFailure):
+        take_keys(request)
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", ["", "  \n", "sk-secret\nsecond line", "sk-sécret"])
-def test_what_cannot_be_a_key_is_refused_unseen(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "key"
-    file.write_text(content)
-    with pytest.raises(RunFailure) as caught:
-        read_key(KeySource("file", str(file)))
-    assert caught.value.reason == "request"
-    assert "sk-" not in caught.value.message
-
-
-def test_a_key_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RunFailure, match="missing-key"):
-        read_key(KeySource("file", str(tmp_path / "missing-key")))
-    with pytest.raises(RunFailure, match="NO_SUCH_KEY"):
-        read_key(KeySource("environment", "NO_SUCH_KEY"))
+def test_a_run_without_keys_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    assert take_keys(make_request(tmp_path)) == Keys()
+    assert "HF_TOKEN" not in os.environ

@@ -18,6 +18,7 @@ from nemo_evaluator.errors import GracefulError
 from shardboard_driver import patience, pool
 from shardboard_driver.answers import log_path, read_log
 from shardboard_driver.asker import Setup, ShardWork, StopKind
+from shardboard_driver.key import Keys
 from shardboard_driver.pool import Pool
 from shardboard_driver.question import Asking
 from shardboard_driver.redaction import hide
@@ -38,11 +39,15 @@ async def no_pause(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
+NO_KEYS = Keys()
+
+
 class Process:
     """A pool with the shards that it is given, without the evaluator's pauses."""
 
-    def __init__(self, setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, setup: Setup, monkeypatch: pytest.MonkeyPatch, keys: Keys = NO_KEYS) -> None:
         self.setup = setup
+        self.keys = keys
         self.folder = Path(setup.request.output_folder)
         self.told: list[Any] = []
         self._patch = monkeypatch
@@ -69,7 +74,7 @@ class Process:
                     return batch.stop
 
         async def run() -> list[Stop]:
-            asking = Pool(self.setup, self.folder)
+            asking = Pool(self.setup, self.keys, self.folder)
             await asking.open()
             asking.limit(self.setup.request.requests_in_flight)
             shards = [asyncio.create_task(tell(asking, work)) for work in works]

@@ -9,6 +9,7 @@ import pytest
 from shardboard_driver.answers import FOLDER
 from shardboard_driver.asker import ShardWork
 from shardboard_driver.failure import last_line
+from shardboard_driver.key import take_keys
 from shardboard_driver.redaction import hide, redact
 from shardboard_driver.request import KeySource
 
@@ -99,6 +100,7 @@ def ask_with_key(folder: Path, key_file: Path, behaviour: Behaviour, monkeypatch
     """Gives what the shard says when it stops."""
     with serve(behaviour) as model:
         request = make_request(folder, model.url, key=KeySource("file", str(key_file)))
-        [stop] = Process(make_setup(request), monkeypatch).run([ShardWork(0, questions(range(10)))])
+        keys = take_keys(request)
+        [stop] = Process(make_setup(request), monkeypatch, keys).run([ShardWork(0, questions(range(10)))])
         assert model.authorization == {f"Bearer {KEY}"}
         return stop[1] if stop else ""

@@ -13,6 +13,7 @@ from shardboard_driver.answers import AnswerLog, Edition, log_path
 from shardboard_driver.asker import Batch, Opened, Setup, ShardWork, StopKind
 from shardboard_driver.benchmark import Benchmark
 from shardboard_driver.failure import RunFailure
+from shardboard_driver.key import Keys
 from shardboard_driver.plan import make_plan
 from shardboard_driver.rows import AnswerKey, Row, compact, to_line
 from shardboard_driver.shards import EndKind, Missing, Run, run_shards
@@ -119,7 +120,7 @@ class FakeActor:
         self.forget = Method(lambda: None)
         self.finish = Method(self._finish)
 
-    def _open(self, setup: Setup) -> Callable[[], Opened | Exception]:
+    def _open(self, setup: Setup, _keys: Keys) -> Callable[[], Opened | Exception]:
         self._setup = setup
         opened = Opened("node", "node-id", self._ray.shares_folder)
         # Each reference is one of its own.
@@ -189,6 +190,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
         what = Run(
             tally=tally,
             plan=plan,
+            secrets=Keys(),
             keys=plan.keys,
             edition=Edition(plan.fingerprint),
             name="log",
