@@ -5,7 +5,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { request } from 'undici';
 import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
+import { loadClusterRecord } from '../../src/cluster/clusterRecord';
 import { type ClusterService, createClusterService } from '../../src/cluster/service';
 import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
 import { type Misbehaviour, startEndpoint, type TestEndpoint, type TestEndpointOptions } from '../support/endpoint';
@@ -259,6 +261,42 @@ describe('faults in the middle of a run', () => {
     );
   });
 
+  it('has the keys nowhere that others can read, also when a process was killed', async () => {
+    const keys = { model: 'sk-CANARY-model-1f', judge: 'sk-CANARY-judge-2e', dataset: 'hf-CANARY-dataset-3d' };
+    const model = await endpoint({ key: keys.model, latencyMs: 300 });
+    const judgeModel = await endpoint({ key: keys.judge });
+    const id = await submit({
+      modelUrl: model.url,
+      requestsInFlight: 1,
+      processesAtMost: 1,
+      key: { source: 'value', value: keys.model },
+      judge: { url: judgeModel.url, modelId: 'judge', key: { source: 'value', value: keys.judge } },
+      datasetKey: { source: 'value', value: keys.dataset },
+    });
+    await until(id, (run) => run.answered >= 3);
+    // The driver has read them, and removed their files.
+    assert.deepEqual(await filesHolding(join(folder, 'runs'), 'CANARY'), []);
+    assert.deepEqual(await processesSaying('CANARY'), []);
+    process.kill(processOf('ray::(Asker|shard)'), 'SIGKILL');
+    const run = await untilEnded(id);
+    assert.deepEqual([run.status, run.answered], ['complete', QUESTIONS], run.message ?? '');
+    assert.deepEqual([...model.keys], [`Bearer ${keys.model}`]);
+    const record = await loadClusterRecord(join(folder, 'storage'));
+    const told: string[] = [JSON.stringify(run), runs.log(id)];
+    for (const path of ['jobs/', 'v0/tasks?detail=1&limit=1000', 'v0/actors?detail=1&limit=1000', `jobs/${id}/logs`]) {
+      const { body } = await request(`${record?.dashboardUrl}/api/${path}`, {
+        headers: { authorization: `Bearer ${(await readFile(record?.tokenFile ?? '', 'utf8')).trim()}` },
+      });
+      told.push(await body.text());
+    }
+    assert.ok(
+      told.every((text) => !text.includes('CANARY')),
+      "a key is in what Ray's API or the run tells",
+    );
+    assert.deepEqual(await filesHolding(folder, 'CANARY'), []);
+    assert.deepEqual(await filesHolding(record?.folder ?? '', 'CANARY'), []);
+  });
+
   it('says why a dataset does not load', async () => {
     const model = await endpoint();
     const benchmark = await ownBenchmark('gone', DATASET_GONE);
@@ -344,6 +382,31 @@ function numberIn(question: string): number {
 /** What of the benchmark was asked, in order of the alphabet. */
 function questionsIn(model: TestEndpoint): string[] {
   return [...model.asked.keys()].filter((question) => /^What is/.test(question)).sort();
+}
+
+/** Files below the folder that hold the text. */
+async function filesHolding(folder: string, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await readFile(path, 'latin1').catch(() => '')).includes(text)) {
+      found.push(path);
+    }
+  }
+  return found;
+}
+
+/** Processes whose command line or environment holds the text. */
+async function processesSaying(text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    for (const file of ['cmdline', 'environ']) {
+      if ((await readFile(`/proc/${id}/${file}`, 'latin1').catch(() => '')).includes(text)) {
+        found.push(`${id} ${file}`);
+      }
+    }
+  }
+  return found;
 }
 
 /** A process of the one run that goes on. */
