@@ -28,8 +28,8 @@ export const LOG_PACE: LogPace = {
   lastWordMs: 5000,
 };
 
-/** A log that is read whole again and again costs at most so many characters a second. */
-const MOST_A_SECOND = 1_000_000;
+/** A log that is read whole again and again costs at most so many characters a second: the cluster may be far away. */
+const MOST_A_SECOND = 400_000;
 const LONGEST_DOUBT_MS = 60_000;
 const LONGEST_SOCKET_PAUSE_MS = 600_000;
 /** Many pieces in a row are told as one. */
