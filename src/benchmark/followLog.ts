@@ -118,6 +118,8 @@ export function followLog(options: LogOptions): LogFollower {
     }
     if (hasFault && !isUnderstood) {
       setTrouble({ kind: 'unknown' });
+    } else if (trouble?.kind === 'unknown') {
+      setTrouble(undefined);
     }
   }
 

@@ -268,6 +268,9 @@ describe('following a run', () => {
     const unknown = await until((run) => run.message !== null);
     assert.deepEqual([unknown.status, faults.length], ['running', 1]);
     assert.match(unknown.message ?? '', /another version/);
+    // Only the first line was damaged.
+    dashboard.write(START);
+    await until((run) => run.expected === PROBLEMS && run.message === null);
   });
 
   it('gives the same state, whichever way the log is heard', async () => {
