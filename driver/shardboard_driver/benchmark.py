@@ -36,6 +36,13 @@ def open_benchmark(spec: str) -> Benchmark:
     except Exception as error:
         raise RunFailure("benchmark", f"The benchmark {spec} could not be prepared: {last_line(error)}.") from error
     name = environment.name
+    if size < 0:
+        # What the evaluator makes of a server that does not answer.
+        raise RunFailure(
+            "benchmark",
+            f"The server of the benchmark {spec} does not say how many problems it has. No question was asked. "
+            "Start the server, or correct its address.",
+        )
     if first is None:
         raise RunFailure("benchmark", f"The benchmark {name} has no problems. Check its dataset.")
     if type(environment).run_batch is not EvalEnvironment.run_batch or first.sandbox_spec or first.verify_sandbox_spec:
