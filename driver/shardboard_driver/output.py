@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,6 +10,11 @@ from uuid import uuid4
 
 from .answers import has_answers
 from .failure import RunFailure
+
+FEWEST_BYTES = 500
+"""Of an answer on disk: the row without its texts. Most take some thousands."""
+
+MEGABYTE = 1_000_000
 
 
 def prepare_folder(output_folder: str) -> Path:
@@ -33,6 +39,20 @@ def prepare_folder(output_folder: str) -> Path:
             "No question was asked. Choose another one.",
         ) from error
     return folder
+
+
+def check_room(folder: Path, answers: int) -> None:
+    """
+    :raises RunFailure: reason `disk`, when so many answers cannot find room, be they as short as answers are.
+    """
+    needed, free = answers * FEWEST_BYTES, shutil.disk_usage(folder).free
+    if free < needed:
+        raise RunFailure(
+            "disk",
+            f"The disk of the output folder {folder} has room for {free / MEGABYTE:,.1f} MB, and {answers:,} answers "
+            f"take {needed / MEGABYTE:,.1f} MB at the very least. No question was asked. Make room, or choose another "
+            "folder.",
+        )
 
 
 def take_folder(folder: Path) -> None:

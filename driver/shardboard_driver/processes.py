@@ -1,6 +1,5 @@
 """A process that asks, as the driver sees it: a handle of Ray's, what it was given, and what it last told."""
 
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,6 @@ class Process:
     actor: Handle
     setup: Setup
     opening: Handle
-    since: float = field(default_factory=time.monotonic)
     opened: Opened | None = None
     log: AnswerLog | None = None
     """Of what it tells, when its own is on the disk of another machine."""

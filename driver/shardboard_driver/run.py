@@ -19,7 +19,7 @@ from .handover import tell_files
 from .key import Keys
 from .merge import merge, prepare_merge
 from .needs import refuse_what_is_lacking
-from .output import marked, refuse_other_results
+from .output import check_room, marked, refuse_other_results
 from .plan import MAY_CHANGE_SCORES, Plan, make_plan
 from .processes import Handle
 from .rows import UNSCORED, AnswerKey, Row, outcome_of
@@ -74,6 +74,7 @@ def execute(tally: Tally, preparation: Preparation) -> int:
     refuse_other_results(tally.folder)
     earlier = read_answers(tally.folder, plan.fingerprint, but=MAY_CHANGE_SCORES if scores_again else frozenset())
     keys = _scoring_again(plan, earlier) if scores_again else plan.keys
+    check_room(tally.folder, tally.expected - len(earlier.rows))
     if not scores_again:
         events.stage("checking_endpoint")
     preparation.first_check.result()

@@ -25,9 +25,6 @@ ATTEMPTS = 3
 AHEAD = 4
 """Questions that a process has beside those in flight, as a multiple of them: it is heard of four times a second."""
 
-STARTING_S = 5.0
-"""So long a process that starts has its part of the requests in flight kept for it; it may wait for processors."""
-
 GRACE_S = 1.0
 """What is in flight when a run is stopped may come until then: Ray gives the driver three seconds to end."""
 
@@ -212,10 +209,7 @@ class _Scheduler:
 
     def _share(self) -> None:
         opened = [process for process in self._processes if process.opened]
-        starting = sum(
-            time.monotonic() - process.since < STARTING_S for process in self._processes if not process.opened
-        )
-        limits = share_slots(self._request.requests_in_flight, [process.demand for process in opened], starting)
+        limits = share_slots(self._request.requests_in_flight, [process.demand for process in opened])
         for process, limit in zip(opened, limits, strict=True):
             process.set_limit(limit)
 

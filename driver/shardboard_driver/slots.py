@@ -18,21 +18,19 @@ class Demand:
     """Questions that it has not handed out. Without any, what it has in flight only becomes less."""
 
 
-def share_slots(total: int, demands: Sequence[Demand], starting: int = 0) -> list[int]:
+def share_slots(total: int, demands: Sequence[Demand]) -> list[int]:
     """
     New limits: what those have that have nothing left to ask goes to the others, in equal parts.
 
     What is in flight is never more than the total, also while limits are on their way: what one gets must have come
-    free elsewhere first.
-
-    :param starting: processes that want their part in a moment.
+    free elsewhere first. Nothing is kept for a process that is only starting: what is in flight elsewhere comes free.
     """
     asking = [index for index, each in enumerate(demands) if each.left > 0]
     limits = [each.limit for each in demands]
     if not asking:
         return limits
     ending = sum(each.in_flight for each in demands if each.left == 0)
-    fair, more = divmod(max(0, total - ending), len(asking) + starting)
+    fair, more = divmod(max(0, total - ending), len(asking))
     free = max(0, total - ending - sum(demands[index].ceiling for index in asking))
     for place, index in enumerate(asking):
         ceiling = demands[index].ceiling

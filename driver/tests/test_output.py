@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -5,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shardboard_driver.failure import RunFailure
-from shardboard_driver.output import marked, prepare_folder, refuse_other_results, take_folder
+from shardboard_driver.output import check_room, marked, prepare_folder, refuse_other_results, take_folder
 
 from .test_answers import keep, row
 
@@ -26,6 +27,14 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunFailure, match="Choose another") as caught:
         prepare_folder(str(tmp_path / "file" / "run"))
+    assert caught.value.reason == "disk"
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    check_room(tmp_path, 1000)
+    free = shutil.disk_usage(tmp_path).free
+    with pytest.raises(RunFailure, match=r"No question was asked\. Make room") as caught:
+        check_room(tmp_path, free // 100)
     assert caught.value.reason == "disk"
 
 

@@ -16,23 +16,21 @@ def busy(in_flight: int, left: int) -> Demand:
 
 
 @pytest.mark.parametrize(
-    ("total", "demands", "starting", "limits"),
+    ("total", "demands", "limits"),
     [
-        (64, [fresh(100), fresh(100)], 0, [32, 32]),
-        (65, [fresh(100), fresh(100)], 0, [33, 32]),
-        # A part is kept for one that is about to come.
-        (64, [fresh(100)], 1, [32]),
+        (64, [fresh(100), fresh(100)], [32, 32]),
+        (65, [fresh(100), fresh(100)], [33, 32]),
         # What a process no longer needs goes to the other.
-        (64, [busy(32, 100), Demand(limit=32, ceiling=32, in_flight=5, left=0)], 0, [59, 32]),
+        (64, [busy(32, 100), Demand(limit=32, ceiling=32, in_flight=5, left=0)], [59, 32]),
         # A third one waits until the first two have given up what it is to get.
-        (60, [busy(30, 100), busy(30, 100), fresh(100)], 0, [20, 20, 0]),
-        (60, [Demand(20, 20, 20, 9), Demand(20, 25, 25, 9), fresh(100)], 0, [20, 20, 15]),
-        (1, [fresh(100)], 0, [1]),
-        (64, [], 2, []),
+        (60, [busy(30, 100), busy(30, 100), fresh(100)], [20, 20, 0]),
+        (60, [Demand(20, 20, 20, 9), Demand(20, 25, 25, 9), fresh(100)], [20, 20, 15]),
+        (1, [fresh(100)], [1]),
+        (64, [], []),
     ],
 )
-def test_shares(total: int, demands: list[Demand], starting: int, limits: list[int]) -> None:
-    assert share_slots(total, demands, starting) == limits
+def test_shares(total: int, demands: list[Demand], limits: list[int]) -> None:
+    assert share_slots(total, demands) == limits
 
 
 @pytest.mark.parametrize("seed", range(20))
