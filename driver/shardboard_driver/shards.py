@@ -153,14 +153,15 @@ class _Scheduler:
             # One that died before its turn came has been given up with all that it had.
             for process in [each for each in self._processes if each.opening is ref or ref in each.shards]:
                 self._hear(process, ref)
+        for process in self._processes:
+            if process.log:
+                process.log.sync()
 
     def close(self) -> None:
         """Gives up what has not ended in time, and brings to the disk what was kept for others."""
         for process in self._processes:
             for shard in process.shards.values():
                 self._give_up(shard, self._end or WAS_STOPPED)
-            if process.log:
-                process.log.sync()
         elsewhere = [process.actor.forget.remote() for process in self._processes if process.log]
         if elsewhere:
             ray.wait(elsewhere, num_returns=len(elsewhere), timeout=GRACE_S)
