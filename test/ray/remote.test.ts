@@ -2,21 +2,22 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { request } from 'undici';
 import * as v from 'valibot';
-import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
+import type { NewRun } from '../../src/benchmark/runs';
 import { loadClusterRecord } from '../../src/cluster/clusterRecord';
 import { findClusterPorts } from '../../src/cluster/ports';
-import { type ClusterService, createClusterService } from '../../src/cluster/service';
-import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
-import { startEndpoint, type TestEndpoint } from '../support/endpoint';
+import { RAYS_CHOICE } from '../../src/cluster/resources';
+import type { ClusterService } from '../../src/cluster/service';
+import type { RunSnapshot } from '../../src/protocol/runSnapshot';
+import type { TestEndpoint } from '../support/endpoint';
 import { eventually } from '../support/rayClusters';
+import { type RealRuns, startRealRuns, timesAsked } from '../support/realRuns';
 import { testPython } from '../support/testPython';
-import { watcherProgram } from '../support/watcherProgram';
 
 const actorsAnswer = v.object({
   data: v.object({ result: v.object({ result: v.array(v.object({ class_name: v.string(), node_id: v.string() })) }) }),
@@ -26,41 +27,25 @@ const actorsAnswer = v.object({
 const skip = spawnSync('unshare', ['--mount', 'true']).status === 0 ? false : 'mount namespaces are not allowed here';
 
 describe('a cluster elsewhere', { skip }, () => {
+  let real: RealRuns;
   let folder: string;
   let cluster: ClusterService;
-  let runs: Runs;
   let node: ChildProcess;
   let model: TestEndpoint;
   let session: string;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'shardboard-remote-'));
-    cluster = createClusterService({
-      storageFolder: join(folder, 'storage'),
-      resolvePython: async () => testPython(),
-      watcher: watcherProgram,
-      resources: () => ({ numCpus: 1, numGpus: null, memory: null, objectStoreMemory: null }),
-      joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
+    real = await startRealRuns({
+      choices: { shards: 4, repeats: 3, requestsInFlight: 2, processesAtMost: 2 },
+      resources: { ...RAYS_CHOICE, numCpus: 1 },
     });
-    runs = createRuns({
-      storageFolder: join(folder, 'runs'),
-      driverFolder: join(process.cwd(), 'driver'),
-      clientFor: () => cluster.client(),
-      isClusterKnown: () => true,
-      logError: (message) => console.error(message),
-    });
-    model = await startEndpoint({ latencyMs: 50 });
-    await cluster.start();
+    ({ folder, cluster } = real);
+    model = await real.endpoint({ latencyMs: 50 });
     node = await joinSecondNode();
   });
   after(async () => {
-    runs.dispose();
-    await runs.flush();
     node?.kill('SIGTERM');
-    await cluster.stop();
-    cluster.dispose();
-    await model.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    await real.close();
   });
 
   /** One that has another disk where the first has its results: a file system of its own is laid over it. */
@@ -102,40 +87,19 @@ describe('a cluster elsewhere', { skip }, () => {
     return child;
   }
 
-  const submit = async (choices: Partial<NewRun>): Promise<string> => {
-    const state = cluster.state();
-    const client = cluster.client();
-    assert.ok(state.kind === 'running' && client);
-    const run: NewRun = {
-      benchmark: { file: join(process.cwd(), 'test', 'fixtures', 'benchmarks', 'tiny.py'), name: 'tiny' },
-      shards: 4,
-      repeats: 3,
-      modelUrl: model.url,
-      modelId: 'test',
-      key: { source: 'none' },
-      requestsInFlight: 2,
-      processesAtMost: 2,
-      resultsFolder: join(folder, 'results'),
-      ...choices,
-    };
-    const where = { name: 'elsewhere', sessionName: state.sessionName, startedHere: true, client, isHere: false };
-    return await runs.submit(run, where);
-  };
+  const submit = (choices: Partial<NewRun>): Promise<string> =>
+    real.submit({ modelUrl: model.url, ...choices }, { isHere: false });
 
-  const untilEnded = (id: string): Promise<RunSnapshot> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        const run = runs.snapshot(id);
-        // When it has ended the results still have to come.
-        const isHere = run?.bundlePath?.startsWith(folder) || /brought here/.test(run?.message ?? '');
-        if (run && hasEnded(run.status) && (isHere || run.status === 'failed')) {
-          subscription.dispose();
-          resolve(run);
-        }
-      };
-      const subscription = runs.onDidChange(look);
-      look();
+  /** When a run has ended its results still have to come. */
+  async function untilFetched(id: string): Promise<RunSnapshot> {
+    const ended = await real.untilEnded(id);
+    assert.equal(ended.status, 'complete', ended.message ?? '');
+    return await eventually(async () => {
+      const run = real.runs.snapshot(id);
+      assert.doesNotMatch(run?.message ?? '', /could not be brought here/);
+      return run?.bundlePath?.startsWith(folder) && run;
     });
+  }
 
   /** Ray's ids of the nodes whose processes asked the shards of a run. */
   async function nodesOfShards(id: string): Promise<Set<string>> {
@@ -153,7 +117,7 @@ describe('a cluster elsewhere', { skip }, () => {
   }
 
   it('asks on both nodes, and brings every answer and the bundle here', async () => {
-    const run = await untilEnded(await submit({}));
+    const run = await untilFetched(await submit({}));
     assert.deepEqual([run.status, run.answered], ['complete', 36], run.message ?? '');
     assert.equal(run.outputFolder, join(folder, 'results', run.id));
     const bundle = JSON.parse(await readFile(run.bundlePath ?? '', 'utf8'));
@@ -174,17 +138,13 @@ describe('a cluster elsewhere', { skip }, () => {
   });
 
   it('goes on from what was fetched when the first cluster has lost it', async () => {
-    const pilot = await untilEnded(await submit({ repeats: 1, shards: 2 }));
+    const pilot = await untilFetched(await submit({ repeats: 1, shards: 2 }));
     assert.deepEqual([pilot.status, pilot.answered], ['complete', 12], pilot.message ?? '');
     await rm(join(session, 'logs', 'shardboard', pilot.id), { recursive: true });
-    const before = asked(model);
-    const whole = await untilEnded(await submit({ outputFolder: pilot.outputFolder }));
+    const before = timesAsked(model);
+    const whole = await untilFetched(await submit({ outputFolder: pilot.outputFolder }));
     assert.deepEqual([whole.status, whole.answered], ['complete', 36], whole.message ?? '');
-    assert.equal(asked(model) - before, 24);
+    assert.equal(timesAsked(model) - before, 24);
     assert.equal(whole.outputFolder, pilot.outputFolder);
   });
 });
-
-function asked(model: TestEndpoint): number {
-  return [...model.asked].filter(([question]) => /^What is/.test(question)).reduce((sum, [, count]) => sum + count, 0);
-}

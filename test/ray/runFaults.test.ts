@@ -1,95 +1,33 @@
 /** What goes wrong in the middle of a run, on a real Ray cluster: nothing that was paid for is lost, and it is said. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { request } from 'undici';
-import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
+import type { Runs } from '../../src/benchmark/runs';
 import { loadClusterRecord } from '../../src/cluster/clusterRecord';
-import { type ClusterService, createClusterService } from '../../src/cluster/service';
-import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
-import { type Misbehaviour, startEndpoint, type TestEndpoint, type TestEndpointOptions } from '../support/endpoint';
-import { testPython } from '../support/testPython';
-import { watcherProgram } from '../support/watcherProgram';
+import type { Misbehaviour, TestEndpoint } from '../support/endpoint';
+import { filesHolding, type RealRuns, startRealRuns, timesAsked } from '../support/realRuns';
 
 const QUESTIONS = 12;
 
 describe('faults in the middle of a run', () => {
+  let real: RealRuns;
   let folder: string;
-  let cluster: ClusterService;
   let runs: Runs;
-  const endpoints: TestEndpoint[] = [];
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'shardboard-faults-'));
-    cluster = createClusterService({
-      storageFolder: join(folder, 'storage'),
-      resolvePython: async () => testPython(),
-      watcher: watcherProgram,
-      joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
-    });
-    runs = createRuns({
-      storageFolder: join(folder, 'runs'),
-      driverFolder: join(process.cwd(), 'driver'),
-      clientFor: () => cluster.client(),
-      isClusterKnown: () => true,
-      logError: (message) => console.error(message),
-    });
-    await cluster.start();
+    const choices = { shards: 2, repeats: 1, requestsInFlight: 4, requestTimeoutS: 2, attempts: 4 };
+    real = await startRealRuns({ choices });
+    ({ folder, runs } = real);
   });
-  after(async () => {
-    runs.dispose();
-    await runs.flush();
-    await cluster.stop();
-    cluster.dispose();
-    await Promise.all(endpoints.map((endpoint) => endpoint.close()));
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+  after(() => real.close());
 
-  const endpoint = async (options: TestEndpointOptions = {}): Promise<TestEndpoint> => {
-    const started = await startEndpoint(options);
-    endpoints.push(started);
-    return started;
-  };
-
-  const submit = async (choices: Partial<NewRun> & { modelUrl: string }): Promise<string> => {
-    const state = cluster.state();
-    const client = cluster.client();
-    assert.ok(state.kind === 'running' && client);
-    const run: NewRun = {
-      benchmark: { file: join(process.cwd(), 'test', 'fixtures', 'benchmarks', 'tiny.py'), name: 'tiny' },
-      shards: 2,
-      repeats: 1,
-      modelId: 'test',
-      key: { source: 'none' },
-      requestsInFlight: 4,
-      requestTimeoutS: 2,
-      attempts: 4,
-      resultsFolder: join(folder, 'results'),
-      ...choices,
-    };
-    return await runs.submit(run, { name: 'local cluster', sessionName: state.sessionName, startedHere: true, client });
-  };
-
-  const until = (id: string, isSo: (run: RunSnapshot) => boolean): Promise<RunSnapshot> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const run = runs.snapshot(id);
-        if (run && (isSo(run) || hasEnded(run.status))) {
-          subscription.dispose();
-          if (isSo(run)) {
-            resolve(run);
-          } else {
-            reject(new Error(`The run ended as ${run.status}: ${run.message}\n${runs.log(id)}`));
-          }
-        }
-      };
-      const subscription = runs.onDidChange(look);
-      look();
-    });
-  const untilEnded = (id: string): Promise<RunSnapshot> => until(id, (run) => hasEnded(run.status));
+  const endpoint: RealRuns['endpoint'] = (options) => real.endpoint(options);
+  const submit: RealRuns['submit'] = (choices) => real.submit(choices);
+  const until: RealRuns['until'] = (id, isSo) => real.until(id, isSo);
+  const untilEnded: RealRuns['untilEnded'] = (id) => real.untilEnded(id);
 
   it('asks again whatever an endpoint does wrong once, and nothing else', async () => {
     const once: readonly Misbehaviour[] = [
@@ -200,9 +138,7 @@ describe('faults in the middle of a run', () => {
     assert.match(run.message ?? '', /without a last word/);
     const whole = await untilEnded(await submit({ modelUrl: model.url, outputFolder: run.outputFolder }));
     assert.deepEqual([whole.status, whole.answered], ['complete', QUESTIONS], whole.message ?? '');
-    const times = [...model.asked].filter(([question]) => /^What is/.test(question));
-    const sum = times.reduce((total, [, count]) => total + count, 0);
-    assert.ok(sum <= QUESTIONS + 2, `${sum} requests for ${QUESTIONS} answers`);
+    assert.ok(timesAsked(model) <= QUESTIONS + 2, `${timesAsked(model)} requests for ${QUESTIONS} answers`);
   });
 
   it('keeps the answer that a scorer cannot score, and scores it when the scorer is mended', async () => {
@@ -320,16 +256,14 @@ describe('faults in the middle of a run', () => {
       );
       assert.deepEqual([run.status, run.reason], ['failed', 'disk'], run.message ?? '');
       assert.match(run.message ?? '', /No space left on device.*Make room and run again/);
-      const paid = [...model.asked].filter(([question]) => /^What is/.test(question));
+      const paid = timesAsked(model);
       execFileSync('mount', ['-o', 'remount,size=10m', small]);
       const whole = await untilEnded(
         await submit({ modelUrl: model.url, repeats: 5, resultsFolder: small, outputFolder: run.outputFolder }),
       );
       assert.deepEqual([whole.status, whole.answered], ['complete', 5 * QUESTIONS], whole.message ?? '');
-      const all = [...model.asked].filter(([question]) => /^What is/.test(question));
-      const sum = (of: typeof all): number => of.reduce((total, [, count]) => total + count, 0);
       // What could not be written is the only thing that is paid for again.
-      assert.ok(sum(paid) > 0 && sum(all) <= 5 * QUESTIONS + 4, `${sum(all)} requests for ${5 * QUESTIONS} answers`);
+      assert.ok(paid > 0 && timesAsked(model) <= 5 * QUESTIONS + 4, `${timesAsked(model)} requests`);
     } finally {
       // Processes of the run may still hold it for a moment.
       execFileSync('umount', ['--lazy', small]);
@@ -382,18 +316,6 @@ function numberIn(question: string): number {
 /** What of the benchmark was asked, in order of the alphabet. */
 function questionsIn(model: TestEndpoint): string[] {
   return [...model.asked.keys()].filter((question) => /^What is/.test(question)).sort();
-}
-
-/** Files below the folder that hold the text. */
-async function filesHolding(folder: string, text: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && (await readFile(path, 'latin1').catch(() => '')).includes(text)) {
-      found.push(path);
-    }
-  }
-  return found;
 }
 
 /** Processes whose command line or environment holds the text. */

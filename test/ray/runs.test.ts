@@ -1,16 +1,12 @@
 /** Whole runs on a real Ray cluster with the real evaluator, through the same parts that VS Code uses, without VS Code. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createRuns, type NewRun, type Runs } from '../../src/benchmark/runs';
-import { type ClusterService, createClusterService } from '../../src/cluster/service';
-import { hasEnded, type RunSnapshot } from '../../src/protocol/runSnapshot';
-import { startEndpoint, type TestEndpoint, type TestEndpointOptions } from '../support/endpoint';
-import { testPython } from '../support/testPython';
-import { watcherProgram } from '../support/watcherProgram';
+import type { Runs } from '../../src/benchmark/runs';
+import type { ClusterService } from '../../src/cluster/service';
+import { filesHolding, type RealRuns, startRealRuns, timesAsked } from '../support/realRuns';
 
 const CANARY = 'sk-CANARY-5f1d9c';
 
@@ -26,78 +22,21 @@ _REGISTRY["tiny"].verify = _half
 `;
 
 describe('runs on a real cluster', () => {
+  let real: RealRuns;
   let folder: string;
   let cluster: ClusterService;
   let runs: Runs;
-  const endpoints: TestEndpoint[] = [];
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'shardboard-real-'));
-    cluster = createClusterService({
-      storageFolder: join(folder, 'storage'),
-      resolvePython: async () => testPython(),
-      watcher: watcherProgram,
-      joined: { load: async () => undefined, save: async () => undefined, forget: async () => undefined },
-    });
-    runs = createRuns({
-      storageFolder: join(folder, 'runs'),
-      driverFolder: join(process.cwd(), 'driver'),
-      clientFor: () => cluster.client(),
-      isClusterKnown: () => true,
-      logError: (message) => console.error(message),
-    });
-    await cluster.start();
+    real = await startRealRuns({ choices: { shards: 3, repeats: 2, requestsInFlight: 6 } });
+    ({ folder, cluster, runs } = real);
   });
-  after(async () => {
-    runs.dispose();
-    await runs.flush();
-    await cluster.stop();
-    cluster.dispose();
-    await Promise.all(endpoints.map((endpoint) => endpoint.close()));
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+  after(() => real.close());
 
-  const endpoint = async (options: TestEndpointOptions = {}): Promise<TestEndpoint> => {
-    const started = await startEndpoint(options);
-    endpoints.push(started);
-    return started;
-  };
-
-  const submit = async (choices: Partial<NewRun> & { modelUrl: string }): Promise<string> => {
-    const state = cluster.state();
-    const client = cluster.client();
-    assert.ok(state.kind === 'running' && client);
-    const run: NewRun = {
-      benchmark: { file: join(process.cwd(), 'test', 'fixtures', 'benchmarks', 'tiny.py'), name: 'tiny' },
-      shards: 3,
-      repeats: 2,
-      maxProblems: null,
-      modelId: 'test',
-      key: { source: 'none' },
-      requestsInFlight: 6,
-      resultsFolder: join(folder, 'results'),
-      ...choices,
-    };
-    return await runs.submit(run, { name: 'local cluster', sessionName: state.sessionName, startedHere: true, client });
-  };
-
-  const until = (id: string, isSo: (run: RunSnapshot) => boolean): Promise<RunSnapshot> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const run = runs.snapshot(id);
-        if (run && (isSo(run) || hasEnded(run.status))) {
-          subscription.dispose();
-          if (isSo(run)) {
-            resolve(run);
-          } else {
-            reject(new Error(`The run ended as ${run.status}: ${run.message}\n${runs.log(id)}`));
-          }
-        }
-      };
-      const subscription = runs.onDidChange(look);
-      look();
-    });
-  const untilEnded = (id: string): Promise<RunSnapshot> => until(id, (run) => hasEnded(run.status));
+  const endpoint: RealRuns['endpoint'] = (options) => real.endpoint(options);
+  const submit: RealRuns['submit'] = (choices) => real.submit(choices);
+  const until: RealRuns['until'] = (id, isSo) => real.until(id, isSo);
+  const untilEnded: RealRuns['untilEnded'] = (id) => real.untilEnded(id);
 
   it('gives the merged score, the bundle on disk says the same, and the key is nowhere', async () => {
     const model = await endpoint({ key: CANARY });
@@ -129,8 +68,8 @@ describe('runs on a real cluster', () => {
     while ((await readdir(join(folder, 'runs', 'keys'))).length > 0) {
       await new Promise(setImmediate);
     }
-    assert.equal(await filesHolding(folder, CANARY), '', 'a file of the run holds the key');
-    assert.equal(await filesHolding(await rayFolder(folder), CANARY), '', "a file of Ray's holds the key");
+    assert.deepEqual(await filesHolding(folder, CANARY), [], 'a file of the run holds the key');
+    assert.deepEqual(await filesHolding(await rayFolder(folder), CANARY), [], "a file of Ray's holds the key");
   });
 
   it('says that the endpoint failed, and gives no score, when nobody answers there', async () => {
@@ -171,11 +110,7 @@ describe('runs on a real cluster', () => {
     const model = await endpoint();
     const first = await untilEnded(await submit({ modelUrl: model.url, budget: { answers: 7 } }));
     assert.deepEqual([first.status, first.reason, first.answered], ['partial', 'budget', 7], first.message ?? '');
-    const asked = [...model.asked].filter(([question]) => /^What is/.test(question));
-    assert.equal(
-      asked.reduce((sum, [, count]) => sum + count, 0),
-      7,
-    );
+    assert.equal(timesAsked(model), 7);
     const whole = await untilEnded(await submit({ modelUrl: model.url, outputFolder: first.outputFolder }));
     assert.deepEqual([whole.status, whole.answered], ['complete', 24], whole.message ?? '');
   });
@@ -211,8 +146,7 @@ describe('runs on a real cluster', () => {
     const names = await readdir(run.outputFolder);
     assert.ok(names.some((name) => name.startsWith('eval-')) && !names.some((name) => name.startsWith('partial-')));
     // At most the two that were in flight when it was stopped are asked twice.
-    const questions = [...model.asked].filter(([question]) => /^What is/.test(question));
-    const times = questions.reduce((sum, [, count]) => sum + count, 0);
+    const times = timesAsked(model);
     assert.ok(times <= 24 + 2, `${times} requests for 24 answers`);
   });
 
@@ -220,12 +154,10 @@ describe('runs on a real cluster', () => {
     const model = await endpoint();
     const pilot = await untilEnded(await submit({ modelUrl: model.url, shards: 1, repeats: 1, maxProblems: 4 }));
     assert.deepEqual([pilot.status, pilot.answered], ['complete', 4], pilot.message ?? '');
-    const asked = new Map(model.asked);
+    const asked = timesAsked(model);
     const whole = await untilEnded(await submit({ modelUrl: model.url, outputFolder: pilot.outputFolder }));
     assert.deepEqual([whole.status, whole.answered], ['complete', 24], whole.message ?? '');
-    const of = (all: Map<string, number>) =>
-      [...all].filter(([question]) => /^What is/.test(question)).reduce((sum, [, count]) => sum + count, 0);
-    assert.deepEqual([of(asked), of(model.asked)], [4, 24]);
+    assert.deepEqual([asked, timesAsked(model)], [4, 24]);
   });
 
   it('refuses to mix the answers of two models, and two runs in one folder at once', async () => {
@@ -310,16 +242,4 @@ function shardWorker(): number {
 /** Where the cluster keeps its sessions and logs. */
 async function rayFolder(folder: string): Promise<string> {
   return JSON.parse(await readFile(join(folder, 'storage', 'cluster.json'), 'utf8')).folder;
-}
-
-/** Files below the folder that hold the text, one a line. */
-async function filesHolding(folder: string, text: string): Promise<string> {
-  const found: string[] = [];
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && (await readFile(path, 'latin1').catch(() => '')).includes(text)) {
-      found.push(path);
-    }
-  }
-  return found.join('\n');
 }
