@@ -42,6 +42,7 @@ test('the status bar says what is used, and the tree shows nodes and jobs', asyn
   await window.statusBarItem('Ray: off').waitFor();
   await window.runCommand('Shardboard: Join Ray Cluster');
   await window.pick('Another address');
+  await window.question.filter({ hasText: "Address of the cluster's dashboard" }).waitFor();
   await window.answer(`http://127.0.0.1:${port}`);
   await window.statusBarItem('Ray: 1.5 of 2 CPUs').click();
   await window.treeRow('Cluster', 'Joined Ray cluster').waitFor();

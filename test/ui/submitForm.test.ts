@@ -90,7 +90,7 @@ test('a setting is changed, and a wrong one is said to be', async () => {
   await window.answer('3');
   await row('Problems at most').filter({ hasText: '3' }).waitFor();
   await window.screenshot(join(pictures, 'settings.png'));
-  await window.page.keyboard.press('Escape');
+  await leaveSettings();
   await row('Cannot be submitted yet').filter({ hasText: 'at most 3 shards' }).waitFor();
   await row('Cannot be submitted yet').click();
   await window.pick('More settings');
@@ -99,7 +99,7 @@ test('a setting is changed, and a wrong one is said to be', async () => {
   await openSetting('Temperature');
   await window.answer('0.7');
   await row('Temperature').filter({ hasText: '0.7' }).waitFor();
-  await window.page.keyboard.press('Escape');
+  await leaveSettings();
   await row('More settings').filter({ hasText: 'Problems at most: 3, Temperature: 0.7' }).waitFor();
   await row('Submit').first().waitFor();
 });
@@ -136,7 +136,7 @@ test('it is kept as a preset, which answers all questions at once, and is sent a
     await window.pick('More settings');
     await row('Top p').waitFor();
     await window.screenshot(join(pictures, `settings, ${theme}.png`));
-    await window.page.keyboard.press('Escape');
+    await leaveSettings();
     await question('(2/2)');
   }
   const settings = JSON.parse(await readFile(join(samples.folder, '.vscode', 'settings.json'), 'utf8'));
@@ -191,8 +191,20 @@ async function question(place: string): Promise<void> {
   await window.question.filter({ hasText: place }).waitFor();
 }
 
+function settings() {
+  return window.question.getByPlaceholder('Which setting');
+}
+
+/** Goes back to the summary. In the list's own box, as the keyboard alone may still speak to the question before it. */
+async function leaveSettings(): Promise<void> {
+  await settings().press('Escape');
+  await settings().waitFor({ state: 'hidden' });
+}
+
 /** Takes a setting, and waits until its value is asked for. */
 async function openSetting(label: string): Promise<void> {
+  // The summary names shards and temperature too: a row of it must not be taken for the setting.
+  await settings().waitFor();
   await window.pick(label);
   await window.question.locator('.quick-input-message').filter({ hasText: label }).waitFor();
 }

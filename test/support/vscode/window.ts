@@ -157,7 +157,7 @@ function stepsIn(page: Page): Omit<CodeWindow, 'close'> {
     async answer(text) {
       await input.waitFor();
       await input.fill(text);
-      await page.keyboard.press('Enter');
+      await input.press('Enter');
     },
     async pick(label) {
       await choice(label).click();
